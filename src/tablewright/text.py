@@ -137,7 +137,7 @@ def page_sentences(text: str) -> tuple[PageSentence, ...]:
 
 @lru_cache(maxsize=128)
 def page_pieces(text: str) -> tuple[tuple[int, int], ...]:
-    """Where each sentence, then where each row of a table begins and ends."""
+    """Return where each sentence, then where each row of a table begins and ends."""
     rows = ((start, start + len(line)) for line, start in _lines(text) if BAR in line)
     return (*((each.start, each.end) for each in page_sentences(text)), *rows)
 
@@ -284,8 +284,8 @@ def weighty_words(text: str) -> list[str]:
 
 
 def count_common_words(texts: Sequence[str]) -> list[Counter[str]]:
-    """How often each text has the stems of the words that another of them has too. What is only in one is passed over
-    before it costs a stem."""
+    """Return how often each text has the stems of the words that another of them has too. What is only in one is passed
+    over before it costs a stem."""
     plain = [Counter(_SEARCH_WORD.findall(folded(text))) for text in texts]
     shared = {word for word, count in Counter(word for each in plain for word in each).items() if count > 1}
     found = []
@@ -298,7 +298,7 @@ def count_common_words(texts: Sequence[str]) -> list[Counter[str]]:
 
 
 def phrases_of(words: str) -> list[list[str]]:
-    """What a text must hold, each a run of words: what is quoted; and every other word, for "SRP-375" is two."""
+    """Return what a text must hold, each a run of words: what is quoted; and every other word, for "SRP-375" is two."""
     quoted = [words_of(match) for match in _QUOTED.findall(words)]
     return [phrase for phrase in (*quoted, *map(words_of, _QUOTED.sub(" ", words).split())) if phrase]
 

@@ -137,7 +137,8 @@ _SMALL_WORDS = frozenset({"of", "the", "and", "for", "in", "de", "der", "für", 
 
 
 def _abbreviated(value: str, quote: str) -> bool:
-    """Whether one of the two has the initials of what the other spells out: "WHO", "World Health Organization"."""
+    """Return True if one of the two has the initials of what the other spells out: "WHO", "World Health
+    Organization"."""
     return any(_spells(value, quote[place:]) for place in _word_starts(quote)) or any(
         word.isupper() and _spells(word, value, whole=True) for word in re.findall(r"[^\W\d_]{2,10}", quote)
     )
@@ -273,7 +274,8 @@ def _boolean_follows(wanted: Value, quote: str, field: Field, last_line: str) ->
 
 
 def _denies(quote: str, field: Field, last_line: str) -> bool:
-    """Whether it says that there is none of what the field counts or measures: "Keep warm: no", "Presets: none"."""
+    """Return True if it says that there is none of what the field counts or measures: "Keep warm: no", "Presets:
+    none"."""
     is_none = _CELL.split(last_line)[-1].strip(" .").casefold() in NEGATIONS
     return is_none or bool(_boolean_follows(False, quote, field, last_line))
 
@@ -296,7 +298,7 @@ def _names_option(option: str, value: str, quote: str, field: Field) -> bool:
 
 
 def is_address_of(url: str, origin: str) -> bool:
-    """Whether it is the address that a page was retrieved from, or the front page of its site."""
+    """Return True if it is the address that a page was retrieved from, or the front page of its site."""
     path = urlsplit(url).path.rstrip("/")
     return _host(url) == _host(origin) and path in ("", urlsplit(origin).path.rstrip("/"))
 
@@ -319,7 +321,8 @@ def independent(one: Retrieved, other: Retrieved) -> bool:
 
 
 def copies(one: str, other: str) -> bool:
-    """Whether the shorter text stands, for the most part, in the longer: a syndicated article, a reprinted release."""
+    """Return True if the shorter text stands, for the most part, in the longer: a syndicated article, a reprinted
+    release."""
     first, second = _shingles(one), _shingles(other)
     shorter = min(len(first), len(second))
     return shorter > 0 and len(first & second) / shorter >= COPIED

@@ -122,7 +122,8 @@ def find_unproved_figures(
 
 
 def is_name(text: str, start: int, end: int) -> bool:
-    """Whether the digits are part of a name, such as COVID-19 or B2B, and not of an amount such as EUR500 or 5kg."""
+    """Return True if the digits are part of a name, such as COVID-19 or B2B, and not of an amount such as EUR500 or
+    5kg."""
     before, after = _LETTERS_BEFORE.search(text, 0, start), _LETTERS_AFTER.match(text, end)
     if before:
         return not currency_of(before[0].strip("-"))
@@ -198,7 +199,7 @@ def digits_of(run: str) -> str:
 
 
 def readings(written: str) -> set[float]:
-    """What a figure can mean: "1,577" is a thousand or a decimal, "1,577.20" and "2.4.1" only one thing."""
+    """Return what a figure can mean: "1,577" is a thousand or a decimal, "1,577.20" and "2.4.1" only one thing."""
     plain = re.sub(r"['’ \u00a0\u202f]", "", written)
     marks = [mark for mark in plain if mark in ".,"]
     if not marks:
@@ -294,7 +295,7 @@ def is_rounded(written: str, value: float, results: Sequence[float], round_numbe
 
 
 def is_scaled(written: str, value: float, results: Sequence[float]) -> bool:
-    """Whether a result is "1.46 million" at the digits that are written."""
+    """Return True if a result is "1.46 million" at the digits that are written."""
     figure = _FIGURE.search(written)
     if figure is None or not _WORD.search(written):
         return False

@@ -44,7 +44,7 @@ def block(number: int, text: str, title: str = "") -> str:
 
 
 def question_block(text: str) -> str:
-    """What a user asks, and nothing left out of it."""
+    """Return a user's question in a marked block, whole."""
     return marked("QUESTION", text)
 
 
@@ -109,7 +109,7 @@ _ORDERS = re.compile("|".join(_PATTERNS), re.IGNORECASE | re.MULTILINE)
 
 
 def looks_like_prompt_injection(passage: str) -> bool:
-    """Whether a passage tells a machine what to do. Letters that only look like others do not hide it."""
+    """Return True if a passage tells a machine what to do. Letters that only look like others do not hide it."""
     if not passage:
         return False
     seen = unicodedata.normalize("NFKC", _INVISIBLE.sub("", passage))

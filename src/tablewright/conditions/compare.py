@@ -144,8 +144,8 @@ def _number_part(raw: str) -> str:
 
 
 def _is_other_limit(raw: str, operator: str) -> bool:
-    """Whether it is a limit of which nobody knows that the comparison is about its outside, as "min. 5" or "≥ 5" is
-    where something above it is looked for."""
+    """Return True if it is a limit of which nobody knows that the comparison is about its outside, as "min. 5" or "≥ 5"
+    is where something above it is looked for."""
     before = raw[: len(raw) - len(_number_part(raw))].strip()
     if any(mark.isalpha() for mark in before):
         return True
@@ -315,7 +315,7 @@ def _asked(wanted: Typed, operator: str, low: float, high: float | None) -> Inte
 
 
 def _possible(raw: str, low: float, high: float | None) -> Interval:
-    """What it may be: "< 0.5" is anything below that."""
+    """Return what it may be: "< 0.5" is anything below that."""
     if not is_limit(raw):
         return _interval(low, high)
     mark = raw.lstrip()[0]
@@ -323,7 +323,7 @@ def _possible(raw: str, low: float, high: float | None) -> Interval:
 
 
 def is_limit(raw: str) -> bool:
-    """Whether it is written as a limit of the value, as laboratories do: "< 0.5"."""
+    """Return True if it is written as a limit of the value, as laboratories do: "< 0.5"."""
     return raw.lstrip().startswith(_LIMIT_MARKS)
 
 

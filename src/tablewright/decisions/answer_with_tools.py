@@ -82,7 +82,7 @@ def page_text(number: int, source: Retrieved, field: Field, room: int, name: str
 def check_answers(
     field: Field, sources: Sequence[Retrieved], reply: Reply, *, strict: bool = False, today: str = ""
 ) -> tuple[list[Candidate], str]:
-    """What can be verified of the answer, and what is wrong with the rest, "" where nothing is."""
+    """Return what can be verified of the answer, and what is wrong with the rest, "" where nothing is."""
     verdicts = {
         quoted.text - 1: TextVerdict(text=quoted.text, same_row=reply.same_row, reason=reply.reason)
         for answer in reply.answers

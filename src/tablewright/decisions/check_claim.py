@@ -115,7 +115,7 @@ class CheckClaim:
 
 
 def overall(stances: set[Stance] | Sequence[Stance]) -> Verdict:
-    """What findings that could be proved come to, where a model's verdict stands on none of them."""
+    """Return the verdict that follows from the proved findings, if the model's own verdict rests on none of them."""
     if not stances:
         return "not checked"
     if set(stances) <= {"supports", "supports in part"}:

@@ -66,5 +66,5 @@ class ClassifyDocuments:
         return kinds
 
     def fallback(self, asked: ToClassify) -> Mapping[int, str]:
-        """What was seen when the documents were read stays."""
+        """Return nothing: the kinds that were guessed when the documents were read stay."""
         return {}

@@ -107,7 +107,7 @@ class Decision(Protocol[Asked, Decided]):
         ...
 
     def fallback(self, asked: Asked) -> Decided:
-        """What is decided without a model: short, general, and never mixed with a model's reply."""
+        """Return what is decided without a model: short, general, and never mixed with a model's reply."""
         ...
 
 
@@ -156,7 +156,7 @@ async def decide(
 
 
 async def fall_back(decision: Decision[Any, Any_Decided], asked: Any) -> Any_Decided:
-    """What the fallback decides, in a thread: reading long pages takes seconds, in which others are served."""
+    """Return what the fallback decides, in a thread: reading long pages takes seconds, in which others are served."""
     return await asyncio.to_thread(decision.fallback, asked)
 
 

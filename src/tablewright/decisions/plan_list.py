@@ -137,7 +137,8 @@ def as_asked(field: Field) -> str:
 
 
 def field_of(column: ListColumn, given: Field | None) -> Field:
-    """What the user said of a column stays: its name, its type unless it is plain text, its question."""
+    """Return a planned column. The user's own words for it stay: its name, its question, and its type unless that is
+    plain text."""
     if given is None:
         return Field(name=column.name.strip(), type=column.type, question=column.question, unit=column.unit)
     says_type = given.type != "text"
@@ -152,7 +153,7 @@ def field_of(column: ListColumn, given: Field | None) -> Field:
 
 
 def list_plan_fault(asked: ListToPlan, planned: ListReply) -> str:
-    """What of a plan cannot be carried out, in words for who made it."""
+    """Return what of a plan cannot be carried out, in words for who made it."""
     keys = [column_key(column.name) for column in planned.columns]
     if not planned.things.strip() or not keys:
         return "`things` and `columns` must say what is listed."

@@ -88,7 +88,7 @@ class Plan:
         )
 
     def _again(self, asked: PlanPatterns, wanted: str) -> str:
-        """What was tried, why it was weak, and that the new patterns are for the weak columns alone."""
+        """Return what was tried, why it was weak, and that the new patterns are for the weak columns alone."""
         tried = "\n".join(f"- {pattern}" for pattern in asked.avoid)
         reasons: dict[str, list[str]] = {}
         for weak in asked.weak:

@@ -225,7 +225,7 @@ class PlanQuestion:
 
 
 def question_plan_fault(plan: QuestionPlan, groups: Mapping[str, DocumentGroup]) -> str:
-    """What of a plan cannot be carried out, in words for who made it."""
+    """Return what of a plan cannot be carried out, in words for who made it."""
     if plan.action == "ask back" and not plan.say.strip():
         return "`say` must be the question to the user."
     if plan.action == "text" and not any(query.strip() for query in plan.queries):

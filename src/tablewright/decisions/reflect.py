@@ -218,7 +218,7 @@ class Reflect:
 
 
 def describe_standing(asked: RoundToReflect) -> str:
-    """Where the research stands, and what comes next."""
+    """Return the state of the research and what comes next."""
     left = asked.searches_left
     said = [f"Round {asked.round_index} is over" + (" and brought no new note." if not asked.new_notes else ".")]
     of = "gaps" if asked.round_index == 1 else "gaps of priority 1 that have a query"

@@ -134,7 +134,7 @@ class BriefResearch:
         return brief
 
     def fallback(self, asked: ToBrief) -> Brief:
-        """What the user has fixed, and nothing that would have to be understood: the question is what is searched."""
+        """Return a brief of only what the user has fixed: the question itself is searched."""
         request = asked.request
         is_list = request.report_type == "catalog" or (request.report_type is None and bool(request.fields))
         sections = () if is_list else request.sections
@@ -157,7 +157,7 @@ class BriefResearch:
 
 
 def fixed_choices(request: ResearchRequest) -> list[str]:
-    """What the user has decided, for the model to plan by."""
+    """Return what the user has decided, for the model to plan by."""
     said = {
         "the report type": request.report_type,
         "the number of items": request.items,

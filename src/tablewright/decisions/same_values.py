@@ -80,7 +80,7 @@ class SameValues:
         return groups
 
     def fallback(self, asked: ToGroup) -> Mapping[str, tuple[str, ...]]:
-        """What is written alike but for case, accents and punctuation."""
+        """Return what is written alike but for case, accents and punctuation."""
         return {name: tuple(each for each in asked.values if row_key(each) == row_key(name)) for name in asked.wanted}
 
 

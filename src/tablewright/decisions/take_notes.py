@@ -169,7 +169,7 @@ def prove_notes(
 
 
 def describe_research(brief: Brief) -> str:
-    """What is asked, as every reader of the research is told it."""
+    """Return what is asked, as every reader of the research is told it."""
     lines = [brief.question]
     lines += [f"Meant is: {brief.asked}"] if brief.asked else []
     lines += [f"Condition: {each}" for each in brief.constraints]

@@ -129,7 +129,7 @@ class Translate:
 
 
 def formula_problems(asked: TranslateFormula, expression: Expression) -> Iterable[str]:
-    """What proves that the expression is not what the words say."""
+    """Return what proves that the expression is not what the words say."""
     missing = [column for column in asked.named if column not in expression.columns]
     if missing:
         yield f"It does not use {', '.join(f'{{{column}}}' for column in missing)}."
@@ -148,7 +148,8 @@ def formula_problems(asked: TranslateFormula, expression: Expression) -> Iterabl
 
 
 def is_known(number: float, asked: TranslateFormula) -> bool:
-    """Whether it stands in the words, also as what a percentage makes of it: 19 % is 0.19 and 1.19 and leaves 0.81."""
+    """Return True if it stands in the words, also as what a percentage makes of it: 19 % is 0.19 and 1.19 and leaves
+    0.81."""
     if number in STRUCTURAL or (number > 0 and math.log10(number).is_integer()):
         return True
     said = PLACEHOLDER.sub(" ", f"{asked.words} {asked.field.name} {asked.field.description}")

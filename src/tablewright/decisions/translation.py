@@ -106,7 +106,7 @@ class TranslateLines:
 
 
 def placeholders_of(line: str) -> list[set[str]] | None:
-    """What each form of a line is filled with; None where the program could not fill it."""
+    """Return the places for values in each form of a line; None if the program could not fill it."""
     try:
         return [{name for _, name, _, _ in Formatter().parse(form) if name is not None} for form in line.split("|")]
     except ValueError:

@@ -79,7 +79,7 @@ class Write:
     name = "write cells"
 
     def prompt(self, asked: WriteCells) -> Prompt:
-        """What is the same for all rows stands in the instructions, so that rows can share them."""
+        """Return the prompt. Its instructions are the same for all rows, so that rows can share them."""
         columns = "\n".join(describe_written(field) for field in asked.fields)
         row = "\n".join(f"{column}: {text}" for column, text in asked.row.items())
         notes = [f"{field.name}: {asked.notes[field.name]}" for field in asked.fields if field.name in asked.notes]
@@ -158,7 +158,7 @@ def typed_value(said: str, field: Field) -> Value:
 
 
 def basis_in_row(said: str, value: Value, field: Field, inputs: Mapping[str, str]) -> tuple[Basis, tuple[str, ...]]:
-    """How the value relates to the cells, and which of them hold it; none where it is the model's conclusion."""
+    """Return how the value relates to the cells, and which of them hold it; none where it is the model's conclusion."""
     items = value if isinstance(value, tuple) else (said,)
     if field.type == "boolean":
         stated = [column for column, text in inputs.items() if read_boolean(text)[:2] == (value, "high")]

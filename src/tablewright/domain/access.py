@@ -48,11 +48,11 @@ class Person(Noun, frozen=True):
         return self.role == "admin" or table_id in self.tables
 
     def may_all_of(self, before: Person) -> bool:
-        """Whether they may do all that they could, whatever they see."""
+        """Return True if they may do all that they could, whatever they see."""
         return RANKS.index(self.role) >= RANKS.index(before.role) and self.scopes >= before.scopes
 
     def has_all_of(self, before: Person) -> bool:
-        """Whether they may do and see all that they could."""
+        """Return True if they may do and see all that they could."""
         return self.may_all_of(before) and all(self.sees(table_id) for table_id in before.tables)
 
     @property

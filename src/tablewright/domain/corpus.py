@@ -45,7 +45,7 @@ class Document(Noun, frozen=True):
 
     @property
     def is_sorted(self) -> bool:
-        """Whether a model or a person has said what it is."""
+        """Return True if a model or a person has said what it is."""
         return self.kind_by in ("model", "person")
 
 

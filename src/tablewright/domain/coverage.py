@@ -29,7 +29,8 @@ class CountEstimate(Noun, frozen=True):
 
 
 def estimate_total(seen: Sequence[Collection[str]]) -> CountEstimate | None:
-    """How many things there are, from the keys that each independent pass found; passes that found nothing count not.
+    """Return how many things there are, from the keys that each independent pass found; passes that found nothing count
+    not.
 
     Two passes that found n₁ and n₂ things, m of them both: Chapman's N = (n₁+1)(n₂+1)/(m+1) - 1. With more passes, of
     which Q₁ things were found by exactly one and Q₂ by exactly two, bias-corrected Chao2:

@@ -219,5 +219,5 @@ def flag(cell: Cell, note: str) -> Cell:
 
 
 def flag_note(cell: Cell) -> str:
-    """What was noted when the cell was flagged."""
+    """Return what was noted when the cell was flagged."""
     return (cell.error or "").removeprefix(FLAGGED).removeprefix(":").strip()

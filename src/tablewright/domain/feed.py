@@ -37,7 +37,7 @@ class Progress(Noun, frozen=True):
 
     @property
     def fraction(self) -> float:
-        """How much is done, from 0.0 to 1.0; nothing while nobody knows how much there is."""
+        """Return how much is done, from 0.0 to 1.0; nothing while nobody knows how much there is."""
         return min(1.0, self.done / self.total) if self.total else float(self.stage == "complete")
 
 

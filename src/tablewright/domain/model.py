@@ -75,7 +75,7 @@ class Field(Noun, frozen=True):
 
     @property
     def is_asked(self) -> bool:
-        """Whether runs fill it: it has a question, or is found from other columns by its name alone."""
+        """Return True if runs fill it: it has a question, or is found from other columns by its name alone."""
         return bool(self.question or self.depends_on)
 
 
@@ -131,12 +131,13 @@ class Cell(Noun, frozen=True):
 
     @property
     def needs_work(self) -> bool:
-        """What a run left for want of money was never looked for, so the next run goes on with it."""
+        """Return True if a run should fill the cell. One that a run left because the money was spent was never looked
+        for, so the next run fills it."""
         return self.status in NEEDS_WORK or (self.status == "FAILED" and self.reason == "over_budget")
 
     @property
     def is_unfound(self) -> bool:
-        """Whether it needs work, or was looked for in vain."""
+        """Return True if it needs work, or was looked for in vain."""
         return self.needs_work or self.status == "FAILED"
 
     @property
@@ -198,7 +199,7 @@ class Row(Noun, frozen=True):
 
 @lru_cache(maxsize=1 << 12)
 def column_key(name: str) -> str:
-    """What two spellings of one column's name have in common, whatever their case, white space and Unicode form."""
+    """Return the key of a column's name: the same for every case, white space and Unicode form."""
     return " ".join(unicodedata.normalize("NFC", name.casefold()).split())
 
 

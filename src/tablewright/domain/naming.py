@@ -37,13 +37,13 @@ def check_user_name(name: str) -> None:
 
 
 def look_alike(one: str, other: str) -> bool:
-    """Whether people could take one name for the other."""
+    """Return True if people could take one name for the other."""
     return bool(appearances(one) & appearances(other))
 
 
 def appearances(name: str) -> frozenset[str]:
-    """What the name looks like, in its own capitals and in small letters: "AIice" is "Alice" in the one, "ANN" is "ann"
-    in the other."""
+    """Return what the name looks like, in its own capitals and in small letters: "AIice" is "Alice" in the one, "ANN"
+    is "ann" in the other."""
     plain = unicodedata.normalize("NFKC", name)
     return frozenset((skeleton(plain).casefold(), skeleton(plain.casefold())))
 

@@ -51,7 +51,8 @@ class Refusal(Noun, frozen=True):
 
     @property
     def is_outage(self) -> bool:
-        """Whether nobody answered, or a server that cannot; a page that is not there, or not for us, is an answer."""
+        """Return True if nobody answered, or a server that cannot; a page that is not there, or not for us, is an
+        answer."""
         return self.reason == "error" and (self.status is None or self.status >= 500)
 
 
@@ -60,7 +61,7 @@ def content_hash(text: str) -> str:
 
 
 def is_document(origin: str) -> bool:
-    """Whether it is the id of one of the user's documents rather than an address."""
+    """Return True if it is the id of one of the user's documents rather than an address."""
     return "://" not in origin
 
 

@@ -60,17 +60,17 @@ class Run(Noun, frozen=True):
         return msgspec.convert(self.spec.get(SINCE) or {"at": self.started_at}, Since)
 
     def goes_on_as(self, owner: str) -> bool:
-        """Whether this owner is to go on with it."""
+        """Return True if this owner is to go on with it."""
         return self.status == "running" and not self.stopping and self.owner == owner
 
     @property
     def is_held(self) -> bool:
-        """Whether somebody has begun to do it as a whole, and is to say how it ends."""
+        """Return True if somebody has begun to do it as a whole, and is to say how it ends."""
         return bool(self.spec.get(HOLDER))
 
     @property
     def setbacks(self) -> int:
-        """How often whoever worked on it was lost before it came any further."""
+        """Return how often whoever worked on it was lost before it came any further."""
         return 0 if self.done > self.since.done else int(self.spec.get(SETBACKS, 0))
 
     def seconds_worked(self, until: str) -> float:

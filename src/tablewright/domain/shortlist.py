@@ -83,7 +83,7 @@ def column_name(name: str, language: str = "") -> str:
 
 
 def state_name(name: str, language: str = "") -> str:
-    """What goods are offered as, "used": in the language where it is one of ours."""
+    """Return what goods are offered as, "used": in the language where it is one of ours."""
     return translate("shortlist", name, language) if name in STATES else name
 
 

@@ -36,14 +36,14 @@ def show(value: Value) -> str:
 
 
 def cell_text(cell: Cell) -> str:
-    """What a person sees in the cell; a given cell is shown as it was given ("12.50" stays "12.50")."""
+    """Return what a person sees in the cell; a given cell is shown as it was given ("12.50" stays "12.50")."""
     if cell.raw_value is not None and cell.is_given:
         return cell.raw_value
     return show(cell.value)
 
 
 def basis_text(cell: Cell) -> str:
-    """How the value relates to its evidence, in words; "" where that is not known."""
+    """Return how the value relates to its evidence, in words; "" where that is not known."""
     basis = cell.shown_basis
     if not basis:
         return ""

@@ -43,7 +43,7 @@ class Subject(Noun, frozen=True):
 
 
 def about(subject: Subject, title: str, text: str) -> float:
-    """How surely the page is about the subject: 1 is its own page, below 0.5 it is another's."""
+    """Return how surely the page is about the subject: 1 is its own page, below 0.5 it is another's."""
     if not subject.name.strip():
         return ANYTHING
     cells = frozenset(words for value in subject.context.values() if (words := _words(value[:80])))
@@ -131,7 +131,7 @@ _VERBS = frozenset(("is", "was", "are", "were", "has"))
 
 
 def mentions(subject: Subject, sentence: str) -> bool:
-    """Whether the sentence names the subject in full."""
+    """Return True if the sentence names the subject in full."""
     words = _head_words(sentence)
     for name in names_of(subject.name):
         if (len(" ".join(name)) < 4 and len(name) < 2) or all(word.isdigit() for word in name):
@@ -314,7 +314,8 @@ _ANY_SITE = re.compile(r"(?<![\w-])(?<![\w-]\.)(?:[a-z0-9-]+\.)+[a-z]{2,10}\b")
 
 
 def contradiction(subject: Subject, page: Retrieved) -> str:
-    """What the page plainly says of itself that the row's cells do not: another country, or another site of its own."""
+    """Return what the page plainly says of itself that the row's cells do not: another country, or another site of its
+    own."""
     if _by_country(subject, page) == "other":
         return "it names another country than the row"
     return "it belongs to another site than the row names" if _by_site(subject, page) == "other" else ""
@@ -341,7 +342,8 @@ def _people(name: str) -> str:
 
 
 def _by_site(subject: Subject, page: Retrieved) -> Verdict | None:
-    """Where the row gives its site: that site is its own, and another that is called like the row is a namesake's."""
+    """Return the verdict by the site that the row names: that site is its own, another one of the same name is a
+    namesake's."""
     given = {_host(value) for value in subject.context.values() if "." in value and " " not in value.strip()} - {""}
     site = _host(page.origin)
     if not given or not site:
@@ -358,7 +360,7 @@ def _sites(subject: Subject, page: Retrieved) -> set[str]:
 
 
 def is_own_site(subject: Subject, site: str) -> bool:
-    """Whether a site is called like the row: by its whole name, or by its first word and something else."""
+    """Return True if a site is called like the row: by its whole name, or by its first word and something else."""
     label = re.sub(r"[^a-z0-9]", "", site.split(".")[0])
     return any(
         name and len(name[0]) > 3 and label.startswith(re.sub(r"\W", "", name[0])) for name in names_of(subject.name)
@@ -366,7 +368,8 @@ def is_own_site(subject: Subject, site: str) -> bool:
 
 
 def _namesakes(subject: Subject, pages: Sequence[Retrieved]) -> bool:
-    """Whether the pages are about several things of one name: of two sites called so, or kept apart by one site."""
+    """Return True if the pages are about several things of one name: of two sites called so, or kept apart by one
+    site."""
     shelves = _shelves(pages)
     sites = {site.split(".")[0] for page in pages if is_own_site(subject, site := _host(page.origin))}
     return len(set(shelves)) < len(shelves) or len(sites) > 1

@@ -108,7 +108,7 @@ def likeness(asked: tuple[str, ...], given: tuple[str, ...]) -> Likeness:
 
 
 def _alike(asked: tuple[str, ...], given: NDArray[np.float32]) -> Likeness:
-    """How alike each asked word, in whichever of its forms is most alike, is to each of the given."""
+    """Return how alike each asked word, in whichever of its forms is most alike, is to each of the given."""
     every, starts = _in_all_forms(asked)
     found: Likeness = np.minimum(np.maximum.reduceat(every @ given.T, starts, axis=0), NEVER_SAME)
     return found
@@ -135,7 +135,7 @@ _ENDINGS = ("", "e", "s", "es", "ed", "d", "ing", "er", "or", "ment", "ion", "at
 
 
 def _pieces(of: Sequence[str]) -> list[int]:
-    """How many pieces the model takes each word apart into; a batch is padded, which does not count."""
+    """Return how many pieces the model takes each word apart into; a batch is padded, which does not count."""
     counts: list[int] = []
     for batch in batches([word[:_LONGEST_WORD] for word in of], most=_WORDS_AT_ONCE):
         encoded = load_wordllama().tokenizer.encode_batch(list(batch), add_special_tokens=False)
@@ -279,7 +279,7 @@ def wanted(field: Field) -> Wanted:
 
 
 def _is_plural(field: Field) -> bool:
-    """Whether the "(s)" of a name is its plural, and no second: "Author(s)", but not "Duration (s)"."""
+    """Return True if the "(s)" of a name is its plural, and no second: "Author(s)", but not "Duration (s)"."""
     name = field.name.strip().lower()
     if not name.endswith("(s)") or field.type == "number":
         return False

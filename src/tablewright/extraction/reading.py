@@ -62,7 +62,7 @@ class FieldReading:
 
     @property
     def most(self) -> float:
-        """What is said on a page that may be about something else is never sure."""
+        """Return the most that an answer is worth: one on a page that may be about something else is never sure."""
         if self.fit >= SURELY_OWN:
             return 1.0
         return self.fit if self.own else ELSEWHERE
@@ -176,12 +176,13 @@ class WordCoverage(Noun, frozen=True):
 
     @property
     def literal(self) -> bool:
-        """Whether the very words are there, in one form or another, and not only words like them."""
+        """Return True if the very words are there, in one form or another, and not only words like them."""
         return self.unsaid <= 1.0 - LITERAL
 
     @property
     def whole(self) -> bool:
-        """Whether no telling word is left over: who the chief executive is does not say what her dog is called."""
+        """Return True if no telling word is left over: who the chief executive is does not say what her dog is
+        called."""
         return self.least >= RELATED
 
 

@@ -100,7 +100,7 @@ def from_sentences(reading: FieldReading) -> Iterator[Seen]:
 
 
 def _is_about(reading: FieldReading, sentence: PageSentence) -> bool:
-    """Whether a sentence on another page begins with the row's name."""
+    """Return True if a sentence on another page begins with the row's name."""
     return bool(reading.subject.name) and mentions(reading.subject, sentence.text[: len(reading.subject.name) + LEAD])
 
 
@@ -208,7 +208,7 @@ def _coverage(reading: FieldReading, best: NDArray[np.float32]) -> WordCoverage:
 
 
 def _most(reading: FieldReading, ids: NDArray[np.int32], rows: list[int]) -> NDArray[np.float32]:
-    """How alike each word of a sentence is to the asked word that it is most alike."""
+    """Return how alike each word of a sentence is to the asked word that it is most alike."""
     if not rows:
         return np.zeros(len(ids), dtype=np.float32)
     most: NDArray[np.float32] = reading.alike[rows][:, ids].max(axis=0)
@@ -216,13 +216,14 @@ def _most(reading: FieldReading, ids: NDArray[np.int32], rows: list[int]) -> NDA
 
 
 def _counts(alike: NDArray[np.float32], begins: int, ends: int, followed: bool) -> bool:
-    """Whether what is asked is what is counted: it stands after the number, or before one that counts nothing else."""
+    """Return True if what is asked is what is counted: it stands after the number, or before one that counts nothing
+    else."""
     after, before = alike[ends : ends + COUNTED], alike[max(0, begins - COUNTED) : begins]
     return bool(after.max(initial=0.0) >= RELATED or (before.max(initial=0.0) >= SAME and not followed))
 
 
 def _is_followed(sentence: PageSentence, span: TypedSpan, said: Sequence[str], ends: int) -> bool:
-    """Whether a number counts the word after it, "38 warehouses", or is of a name, "4 Mill Lane"."""
+    """Return True if a number counts the word after it, "38 warehouses", or is of a name, "4 Mill Lane"."""
     after = sentence.text[span.end : span.end + 2]
     return (
         len(after) == 2 and after[0] in " -" and after[1].isalpha() and (after[1].isupper() or not is_light(said[ends]))
@@ -251,7 +252,7 @@ def _like_kind(name: tuple[str, ...], group: str) -> float:
 
 
 def is_agent(name: tuple[str, ...]) -> bool:
-    """Whether a name is a noun of the one who does something: "Owner", "Director", "Soloist"."""
+    """Return True if a name is a noun of the one who does something: "Owner", "Director", "Soloist"."""
     return bool(name) and name[-1].endswith(_AGENTS)
 
 
@@ -259,7 +260,7 @@ _AGENTS = ("er", "or", "ist", "ers", "ors", "ists")
 
 
 def _look_of(name: str, *, agent: float) -> dict[str, float]:
-    """What a name looks like: a country or a state, one of a person, a single word."""
+    """Return what a name looks like: a country or a state, one of a person, a single word."""
     parts = name.split()
     person = float(2 <= len(parts) <= 3 and all(part[0].isupper() and not part.isupper() for part in parts))
     return {
@@ -273,13 +274,13 @@ def _look_of(name: str, *, agent: float) -> dict[str, float]:
 
 @lru_cache(maxsize=16_384)
 def _like_thing(name: str) -> float:
-    """How far the last word of a name says what sort of thing it is: "Avenue" of "Park Avenue", "Stadium"."""
+    """Return how far the last word of a name says what sort of thing it is: "Avenue" of "Park Avenue", "Stadium"."""
     last = tuple(words(name)[-1:]) if " " in name else ()
     return float(likeness(last, _THINGS).max(initial=0.0))
 
 
 def _is_known(reading: FieldReading, span: TypedSpan) -> bool:
-    """What the row is called, and what only repeats the question, is no answer."""
+    """Return True for what the row is called and for what only repeats the question: neither is an answer."""
     said = set(words(span.value))
     return said <= reading.titled or said <= set(reading.want.words)
 
@@ -290,8 +291,8 @@ def _words_of(reading: FieldReading, sentence: PageSentence, span: TypedSpan, fi
 
 
 def _nearness(alike: NDArray[np.float32], begins: int, ends: int, inserted: int) -> tuple[float, float]:
-    """How alike the words before and after an answer are to the asked, those far away counting less. What follows an
-    insertion of so many words is as near as without it."""
+    """Return how alike the words before and after an answer are to the asked ones; distant words count less. What
+    follows an insertion of so many words is as near as without it."""
     before, after = alike[:begins][::-1], alike[ends:]
     away = np.arange(len(after))
     return (
@@ -301,7 +302,7 @@ def _nearness(alike: NDArray[np.float32], begins: int, ends: int, inserted: int)
 
 
 def _predicated(alike: NDArray[np.float32], said: Sequence[str]) -> float:
-    """How alike to the asked is what somebody is said to be: "Ann Lee is president and CEO", "Ann Lee (CEO)"."""
+    """Return how alike to the asked is what somebody is said to be: "Ann Lee is president and CEO", "Ann Lee (CEO)"."""
     best = 0.0
     for like, word in zip(alike.tolist(), said, strict=True):
         if like < RELATED and not is_light(word):
@@ -336,14 +337,14 @@ def _parentheses(sentence: PageSentence, starts: NDArray[np.int64]) -> NDArray[n
 
 
 def _reaches(aside: NDArray[np.int64], place: tuple[int, int]) -> NDArray[np.bool_]:
-    """Which words speak of an answer: those of a parenthesis only of what stands right before it, or inside."""
+    """Return which words speak of an answer: those of a parenthesis only of what stands right before it, or inside."""
     begins, ends = place
     own = {0, int(aside[begins]) if begins < len(aside) else 0, int(aside[ends]) if ends < len(aside) else 0}
     return np.isin(aside, list(own))
 
 
 def _topic(said: Sequence[str], reading: FieldReading) -> Literal["own", "other", ""]:
-    """What a sentence begins with: the row or a word for it, another thing, or neither."""
+    """Return what a sentence begins with: the row or a word for it, another thing, or neither."""
     if not said or said[0] in _PRONOUNS or not reading.names.isdisjoint(said[:OPENING]):
         return "own" if said else ""
     if said[0] not in _POINTING:

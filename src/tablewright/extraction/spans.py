@@ -90,12 +90,12 @@ def whole(want: Wanted, value: str) -> TypedSpan | None:
 
 
 def _is_no_name(text: str) -> bool:
-    """Whether it cannot be a person: it has a digit, or is where something is."""
+    """Return True if it cannot be a person: it has a digit, or is where something is."""
     return any(map(str.isdigit, text)) or _is_address(text)
 
 
 def _is_address(text: str) -> bool:
-    """Whether it ends in a country or a state: "4 Mill Lane, Lyon, France"."""
+    """Return True if it ends in a country or a state: "4 Mill Lane, Lyon, France"."""
     before, _, last = text.rpartition(",")
     return bool(before) and last.strip(" .") in COUNTRIES | STATES
 
@@ -131,7 +131,7 @@ def option_in(want: Wanted, text: str) -> TypedSpan | None:
 
 
 def _other_names(words: str, option: str) -> bool:
-    """Whether it stands there without a denial right before it: "not a charity", "no longer open"."""
+    """Return True if it stands there without a denial right before it: "not a charity", "no longer open"."""
     place = words.find(option)
     while place >= 0:
         if NEGATIONS.isdisjoint(words[:place].split()[-2:]):
@@ -208,7 +208,7 @@ def _years(text: str) -> Iterator[TypedSpan]:
 
 
 def _has_unit(text: str, end: int) -> bool:
-    """Whether a number that ends here is measured in what follows: "1200 km"."""
+    """Return True if a number that ends here is measured in what follows: "1200 km"."""
     return text[end : end + 1] in (" ", "-", "°") and unit_at(text, end) is not None
 
 
@@ -306,7 +306,7 @@ def _trim(match: re.Match[str]) -> tuple[str, int]:
 
 
 def _is_dated(word: str, text: str, end: int) -> bool:
-    """Whether a word is the month or the day of a date: a number follows it."""
+    """Return True if a word is the month or the day of a date: a number follows it."""
     return (word in MONTHS or word in WEEKDAYS) and bool(_NUMBER_NEXT.match(text, end))
 
 

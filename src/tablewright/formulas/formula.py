@@ -421,7 +421,7 @@ def unescaped(part: str, quote: str) -> str:
 
 
 def bound(value: Value) -> str | int | float | Money | None:
-    """What a column in a formula stands for."""
+    """Return what a column in a formula stands for."""
     if not isinstance(value, tuple):
         return value
     take(sum(map(len, value)))

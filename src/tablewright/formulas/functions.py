@@ -164,7 +164,7 @@ def whole(value: Any, what: str) -> int:
 
 
 def holds(value: Any) -> bool:
-    """Whether a condition is met: not by an empty cell, 0 or "false"."""
+    """Return True if a condition is met: not by an empty cell, 0 or "false"."""
     return folded(value).strip() not in ("", "false") if isinstance(value, str) else bool(plain(value))
 
 

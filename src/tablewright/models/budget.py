@@ -205,7 +205,7 @@ class Budget:
 
     @property
     def elsewhere(self) -> Spend:
-        """What others spend of it: those who work on the same run, or worked on it before."""
+        """Return what others spend of it: those who work on the same run, or worked on it before."""
         return self._open.elsewhere
 
     @elsewhere.setter

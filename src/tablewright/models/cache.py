@@ -121,7 +121,7 @@ class Cached(Layer):
         return answer
 
     async def _ask_first(self, key: str, call: ModelCall) -> ModelResponse:
-        """Who asks the same meanwhile waits for this answer; where there is none, the next asks himself."""
+        """Return the answer. Requests for the same one wait for it; if there is none, the next of them asks."""
         first = self._under_way[key] = asyncio.get_running_loop().create_future()
         answer: ModelResponse | None = None
         try:

@@ -55,7 +55,7 @@ async def find_local_servers() -> list[LocalServer]:
 
 
 async def list_models(provider: str, base_url: str = "", api_key: str = "") -> list[str]:
-    """What the provider offers to whoever has this key."""
+    """Return what the provider offers to whoever has this key."""
     if provider == "ollama":
         base_url = base_url or os.environ.get("OLLAMA_BASE_URL") or OLLAMA
     own = OWN_ADDRESSES["model_api_key"].get(provider, "")

@@ -78,7 +78,7 @@ class LanguageModel:
         return result
 
     async def knows(self, *, instructions: str, prompt: str, output: type[T], max_tokens: int = 512) -> bool:
-        """Whether the answer to this question is kept, so that asking costs nothing."""
+        """Return True if the answer to this question is kept, so that asking costs nothing."""
         if self._cached is None:
             return False
         question, asked = request_of(instructions, prompt, output)

@@ -56,7 +56,7 @@ class CatalogModel(Noun, frozen=True):
         return models_folder / self.file
 
     def is_pulled(self, models_folder: Path) -> bool:
-        """Whether it is there in full size; `pull` also checks the content."""
+        """Return True if it is there in full size; `pull` also checks the content."""
         path = self.path(models_folder)
         if not self.sha256:
             return path.is_file() and self.checked(models_folder).is_file()

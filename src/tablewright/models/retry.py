@@ -111,7 +111,7 @@ def key_withheld_in(error: BaseException | None) -> KeyWithheld | None:
 
 
 def passes(error: ModelAPIError) -> bool:
-    """Whether the same request may work later: busy, failing, slow or unreachable, rather than refused."""
+    """Return True if the same request may work later: busy, failing, slow or unreachable, rather than refused."""
     if isinstance(error, ModelQuotaExceededError | ModelRequestRejectedError):
         return False
     if isinstance(error, ModelHTTPError):
@@ -152,7 +152,7 @@ def unavailable(error: ModelAPIError, name: str, tried: int) -> ModelUnavailable
 
 
 def reason(error: ModelAPIError) -> str:
-    """What the provider said, in one line."""
+    """Return what the provider said, in one line."""
     body = error.body
     if isinstance(body, dict):
         inner = body.get("error")

@@ -211,8 +211,8 @@ def messages_as_json(messages: Sequence[ModelMessage]) -> list[ModelMessage]:
 
 
 def _result(part: ModelRequestPart) -> ModelRequestPart:
-    """What a tool says as it says it. An answer that is sent back says by itself what is wrong with it, or what more to
-    read; pydantic-ai would call either an error."""
+    """Return the result of a tool as it was given. An answer that is sent back says itself what is wrong with it, or
+    what more to read; pydantic-ai would call either an error."""
     if isinstance(part, RetryPromptPart):
         return UserPromptPart(content=part.content if isinstance(part.content, str) else part.model_response())
     if not isinstance(part, ToolReturnPart):

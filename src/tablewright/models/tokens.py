@@ -124,7 +124,7 @@ FREE = frozenset({"local", "ollama"})
 
 
 def price_of(response: ModelResponse, model: Model) -> Decimal | None:
-    """What was paid for an answer; None where nobody knows."""
+    """Return what was paid for an answer; None where nobody knows."""
     usage = response.usage
     if usage.cost is not None:
         return usage.cost

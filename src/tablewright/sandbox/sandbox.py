@@ -104,9 +104,9 @@ class Sandbox:
         raising: type[TablewrightError] = Unreadable,
         wording: SandboxWording = READING,
     ) -> T:
-        """What the function returns for these arguments: a function of some module, with types for its arguments and
-        for what it returns. An error that it raises on purpose is raised here too; where its process is lost, that is
-        said of `about` in an error of the class `raising`, in the words of `wording`."""
+        """Return what the function returns for these arguments: a function of some module, with types for its arguments
+        and for what it returns. An error that it raises on purpose is raised here too; where its process is lost, that
+        is said of `about` in an error of the class `raising`, in the words of `wording`."""
         async with self._places, _TURNS.turn(name_of(function), self._person):
             worker = self._idle.pop() if self._idle else await _Worker.started(self._limits, name_of(function))
             try:
@@ -123,7 +123,7 @@ class Sandbox:
 
 
 def without_secrets(environment: Mapping[str, str]) -> dict[str, str]:
-    """What a process needs to start and to find its libraries; no key, and no setting but where plugins are."""
+    """Return what a process needs to start and to find its libraries; no key, and no setting but where plugins are."""
     return {name: value for name, value in environment.items() if name in NEEDED or name.startswith(("LC_", "PYTHON"))}
 
 

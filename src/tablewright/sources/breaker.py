@@ -77,18 +77,18 @@ class CircuitBreaker:
         self._answered.add(part)
 
     def is_failing(self, part: Part) -> bool:
-        """Whether the last request failed."""
+        """Return True if the last request failed."""
         return bool(self._failures[part])
 
     def is_dead(self, part: Part, rows: int = 0) -> bool:
-        """Whether it is out of order, as far as a run can tell that has nothing else to ask: it never answered, and so
-        many rows lack it. What did answer, and fails for a few rows alone, is theirs to say."""
+        """Return True if it is out of order, as far as a run can tell that has nothing else to ask: it never answered,
+        and so many rows lack it. What did answer, and fails for a few rows alone, is theirs to say."""
         failures = len(self._failures[part])
         enough = max(failures, rows) >= SITES if part == "web" else True
         return part not in self._answered and failures > 0 and enough
 
     def dead(self) -> Outage | None:
-        """What never answered, of all that was asked, once everything is over."""
+        """Return what never answered, of all that was asked, once everything is over."""
         return next((self._outage(part) for part in self._failures if self.is_dead(part)), None)
 
     def open(self, part: Part) -> None:
@@ -116,7 +116,8 @@ class RowFailures:
     """Of the last failed search or model call, in its own words."""
 
     def parts(self, *, complete: bool) -> frozenset[Part]:
-        """What it takes to answer the row in full. A row that is `complete` lacks at most what the model would say."""
+        """Return what it takes to answer the row in full. A row that is `complete` lacks at most what the model would
+        say."""
         parts: list[Part] = ["model"] if self.model_calls else []
         parts += ["search"] if self.searches and not complete else []
         parts += ["web"] if self.pages_failed and not self.pages_read and not complete else []

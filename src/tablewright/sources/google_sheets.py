@@ -214,7 +214,7 @@ class GoogleSheets:
 
 
 def words_of(answer: object) -> str:
-    """What Google says: an API has `error.message`, the token endpoint `error_description`."""
+    """Return what Google says: an API has `error.message`, the token endpoint `error_description`."""
     if not isinstance(answer, dict):
         return ""
     error = answer.get("error")

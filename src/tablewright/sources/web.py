@@ -232,7 +232,7 @@ class WebCache:
     # ── searches ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
     async def search(self, query: Query, *, paid: bool = False) -> Searched | None:
-        """What was `paid` for is kept for the day, whatever it is."""
+        """Return the kept answer of a search. One that was `paid` for is kept for the day, even if it is empty."""
         kept = await self._cache.get(SEARCH, self._key_of(query))
         if kept is None:
             return None
@@ -334,8 +334,8 @@ class WebCache:
 
 
 def is_lasting(refusal: Refusal) -> bool:
-    """Whether it would be the same soon after: the page is not there, not for us, or not readable. What is overloaded,
-    slow or cannot be reached may be better soon."""
+    """Return True if it would be the same soon after: the page is not there, not for us, or not readable. What is
+    overloaded, slow or cannot be reached may be better soon."""
     if refusal.reason == "forbidden":
         return True
     status = refusal.status or 0

@@ -233,8 +233,8 @@ class Cache(StorePart):
 
 
 def has_room(connection: Connection, documents: Sequence[str], value: bytes) -> bool:
-    """Whether an answer about documents fits into what the owner of the first may store, who is charged for it. One
-    that does not is only not kept: whoever asked has it."""
+    """Return True if an answer about documents fits into what the owner of the first may store, who is charged for it.
+    One that does not is only not kept: whoever asked has it."""
     if documents:
         take_turns(connection, "tablewright cache")  # else two processes that charge several owners wait for each other
         try:

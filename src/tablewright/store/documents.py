@@ -237,7 +237,7 @@ class Documents(StorePart):
         return _document.decode(find_one(connection, printable(id_or_path_or_name)).document)
 
     async def retrieved(self, id: str) -> Retrieved:
-        """What evidence can point to."""
+        """Return what evidence can point to."""
 
         document, text = await self._with_text(id)
         if text is None:
@@ -264,7 +264,7 @@ class Documents(StorePart):
 
     @read_transaction
     def facts(self, connection: Connection) -> dict[str, int]:
-        """How many facts and rows were read from each document, by its id."""
+        """Return how many facts and rows were read from each document, by its id."""
         found = fetch_visible(connection, select(documents.c.id, documents.c.facts, documents.c.rows))
         return {record.id: record.facts + record.rows for record in found}
 

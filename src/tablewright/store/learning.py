@@ -209,7 +209,7 @@ def values_written(
 
 
 def remark_of(entry: Any, *, by_person: bool) -> Remark | None:
-    """What an edit of a cell says against the value that stood there; None where it says nothing."""
+    """Return what an edit of a cell says against the value that stood there; None where it says nothing."""
     before, after = (as_cell(text, entry) for text in (entry.before, entry.after))
     if after.status == "FLAGGED":
         return Remark(action="flagged", value=after.value, note=flag_note(after), by_person=by_person)

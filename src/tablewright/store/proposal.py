@@ -146,7 +146,7 @@ def open_head(connection: Connection, proposal_id: str, *, even_unfinished: bool
 
 
 def has_no_operations(connection: Connection, proposal_id: str) -> bool:
-    """Whether the run had nothing to propose: then there is nothing to decide either."""
+    """Return True if the run had nothing to propose: then there is nothing to decide either."""
     return not connection.scalar(select(exists().where(operations.c.proposal_id == proposal_id)))
 
 

@@ -88,7 +88,7 @@ class Proposals(StorePart):
 
     @read_transaction
     def reasons(self, connection: Connection, proposal_id: str) -> dict[str, int]:
-        """How many cells stayed empty for which reason; without a reason, how many have a value."""
+        """Return how many cells stayed empty for which reason; without a reason, how many have a value."""
         query = select(operations.c.status, operations.c.cell).where(operations.c.proposal_id == proposal_id)
         counts: dict[str, int] = {}
         for status, cell in connection.execute(query):
@@ -186,7 +186,8 @@ class Proposals(StorePart):
         failed: bool | None = None,
         even_unfinished: bool = False,
     ) -> list[CellAt]:
-        """What waits for a decision, in the order of rows; `failed` keeps only those without, or with, a value."""
+        """Return what waits for a decision, in the order of rows; `failed` keeps only those without, or with, a
+        value."""
         proposal = open_head(connection, proposal_id, even_unfinished=even_unfinished)
         query = select(operations.c.row_id, operations.c.field).where(choose_open(connection, proposal, selection))
         if failed is not None:
@@ -278,7 +279,7 @@ class Proposals(StorePart):
 
     @write_transaction
     def reject(self, connection: Connection, proposal_id: str, selection: Selection = EVERYTHING) -> int:
-        """How many operations were refused."""
+        """Return how many operations were refused."""
         proposal = open_head(connection, proposal_id, even_unfinished=True)
         head(connection, proposal.table_id, lock=True)
         chosen = choose_open(connection, proposal, selection)
@@ -288,7 +289,7 @@ class Proposals(StorePart):
 
 
 def read_answers(review: Review) -> dict[CellAt, tuple[str, str | None]]:
-    """What each named cell becomes, and the text of the cell a person wrote for it."""
+    """Return what each named cell becomes, and the text of the cell a person wrote for it."""
     wanted: dict[CellAt, tuple[str, str | None]] = {
         **dict.fromkeys(review.refused, ("refused", None)),
         **dict.fromkeys(review.accepted, (CHOSEN, None)),

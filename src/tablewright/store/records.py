@@ -17,7 +17,7 @@ import msgspec
 from sqlalchemy import ColumnElement, Connection, CursorResult, Engine, Select, Table, Text, func, insert, select
 from sqlalchemy.dialects import postgresql, sqlite
 
-from tablewright.domain.model import PENDING, Cell, Field, Noun, Step, Value, given
+from tablewright.domain.model import PENDING, Cell, Field, Noun, Value, given
 
 S = TypeVar("S", bound=msgspec.Struct)
 
@@ -41,7 +41,6 @@ _given = msgspec.json.Decoder(GivenRow)
 _cell = msgspec.json.Decoder(Cell)
 _field = msgspec.json.Decoder(Field)
 _fields = msgspec.json.Decoder(tuple[Field, ...])
-_steps = msgspec.json.Decoder(tuple[Step, ...])
 
 
 def to_text(noun: object) -> str:
@@ -52,7 +51,6 @@ decode_given = _given.decode
 decode_cell = _cell.decode
 decode_field = _field.decode
 decode_fields = _fields.decode
-decode_steps = _steps.decode
 
 
 class RecordMapper(Generic[S]):
@@ -206,7 +204,7 @@ def insert_many(connection: Connection, statement: Any, records: Sequence[Mappin
 
 
 def insert_select(connection: Connection, table: Table, columns: list[str], source: Select[Any]) -> int:
-    """How many rows went in; without the option SQLAlchemy gives -1 for an INSERT on PostgreSQL."""
+    """Return how many rows went in; without the option SQLAlchemy gives -1 for an INSERT on PostgreSQL."""
     statement = insert(table).from_select(columns, source)
     return connection.execute(statement, execution_options={"preserve_rowcount": True}).rowcount
 

@@ -228,7 +228,7 @@ def undo_rows_and_fields(
 
 
 def touched_by_others(connection: Connection, found: TableHead, edit: Any, in_scope: ColumnElement[bool]) -> bool:
-    """Whether the row or field holds cells that somebody wrote outside what is being undone."""
+    """Return True if the row or field holds cells that somebody wrote outside what is being undone."""
     column = edits.c.row_id if edit.kind == "add_row" else edits.c.field_id
     number = edit.row_id if edit.kind == "add_row" else edit.field_id
     still_there = exists().where(same_cell(cells, edits))
@@ -239,7 +239,7 @@ def touched_by_others(connection: Connection, found: TableHead, edit: Any, in_sc
 
 
 def restore_definition(connection: Connection, found: TableHead, edit: Any) -> bool:
-    """Whether the field got its old definition back; not if somebody changed it since or took its old name."""
+    """Return True if the field got its old definition back; not if somebody changed it since or took its old name."""
     this = (fields.c.table_no == found.no) & (fields.c.field_id == edit.field_id)
     now = connection.execute(select(fields.c.spec).where(this)).scalar_one()
     before, after = decode_field(edit.before).name, decode_field(edit.after).name

@@ -122,9 +122,9 @@ class Runs(StorePart):
         usage: Usage,
         spent: SpentSoFar | None = None,
     ) -> bool:
-        """What a run that is done as a whole has come to and used up; False where it has ended, or is held by somebody
-        else by now. What is there already, because its writer was cut off before knowing so, is not told again. `spent`
-        is noted with the hold of those who pay."""
+        """Return what a run that is done as a whole has come to and used up; False where it has ended, or is held by
+        somebody else by now. What is there already, because its writer was cut off before knowing so, is not told
+        again. `spent` is noted with the hold of those who pay."""
         before: int | None = None
 
         def work(connection: Connection) -> bool:
@@ -293,7 +293,7 @@ def is_visible_run(connection: Connection) -> ColumnElement[bool]:
 
 
 def is_held(connection: Connection, run: ColumnElement[bool], holder: str) -> bool:
-    """Whether there is such a run, held by nobody else; nobody changes it before the transaction is over."""
+    """Return True if there is such a run, held by nobody else; nobody changes it before the transaction is over."""
     spec = lock_spec(connection, run)
     return spec is not None and (not holder or spec.get(HOLDER) == holder)
 
@@ -389,7 +389,7 @@ class Slice(Noun, frozen=True):
 
     @property
     def left(self) -> Todo:
-        """What was not done yet."""
+        """Return what was not done yet."""
         done = set(self.done)
         only = self.todo.only
         return Todo(
@@ -475,7 +475,7 @@ class Slices(StorePart):
 
     @read_transaction
     def usage(self, connection: Connection, run_id: str) -> Usage:
-        """What all of them took so far, whoever did them."""
+        """Return what all of them took so far, whoever did them."""
         usages = connection.scalars(select(run_slices.c.usage).where(run_slices.c.run_id == run_id))
         return sum((msgspec.json.decode(usage, type=Usage) for usage in usages), Usage())
 
@@ -499,7 +499,8 @@ def give_back_slices(connection: Connection, run_id: str, *, owner: str = "", an
 
 
 def is_of_another(before: str, now: str) -> bool:
-    """Whether the process that had something is another one than the one that has it now; both are PROCESS/NAME."""
+    """Return True if the process that had something is another one than the one that has it now; both are
+    PROCESS/NAME."""
     return before != "" and before.partition("/")[0] != now.partition("/")[0]
 
 

@@ -95,7 +95,7 @@ class IndexBlock:
         return self.postings[self.starts[at] : self.starts[at + 1]]
 
     def counts(self, codes: NDArray[np.uint32]) -> NDArray[np.int64]:
-        """How many segments have each."""
+        """Return how many segments have each."""
         at = np.minimum(np.searchsorted(self.codes, codes), max(0, len(self.codes) - 1))
         return (
             np.where(self.codes[at] == codes, self.starts[at + 1] - self.starts[at], 0) if len(self.codes) else at * 0
@@ -173,7 +173,7 @@ class TextIndex:
         return sorted(found, key=lambda each: (-each[1], each[0]))[:limit]
 
     def rarities(self, connection: Connection, words: Collection[str]) -> dict[str, float]:
-        """How much each word tells; without those that stand in one segment only, or in every fifth."""
+        """Return how much each word tells; without those that stand in one segment only, or in every fifth."""
         blocks = self._fresh(connection)
         total = sum(block.size for block in blocks)
         codes = np.fromiter(map(code_of, words), dtype=np.uint32, count=len(words))
@@ -412,8 +412,8 @@ def choose_likely_rows(parts: Sequence[Part], query: Full, least: int) -> list[P
 
 
 def count_sign_differences(block: VectorBlock, rows: Positions | None, query: Full) -> NDArray[np.uint16]:
-    """How much of the query has another sign than each row has there. By its size, a number counts 0 to 3: in bits, so
-    that 64 numbers are compared at once."""
+    """Return how much of the query has another sign than each row has there. By its size, a number counts 0 to 3: in
+    bits, so that 64 numbers are compared at once."""
     assert block.signs is not None, "either all blocks have them, or none"
     signs = block.signs if rows is None else block.signs[rows]
     weights = np.minimum(np.rint(np.abs(query) * (1.5 / (np.sqrt(np.mean(query**2)) or 1))), 3).astype(np.uint8)

@@ -129,7 +129,7 @@ def must_own(connection: Connection, kind: Shareable, id: str) -> None:
 class Sharing(StorePart):
     @read_transaction
     def of(self, connection: Connection, kind: Shareable, id: str) -> Shared:
-        """Who may see it; for whoever owns it."""
+        """Return who may see it; for whoever owns it."""
         find_owned(connection, kind, id)
         return read_shared(connection, kind, id)
 
@@ -177,7 +177,7 @@ def take_back(connection: Connection, kind: Shareable, id: str, *, keep: Collect
 
 
 def parts_of(connection: Connection, kind: Shareable, id: str) -> list[tuple[Shareable, str]]:
-    """What is shared with it, because it cannot be read without."""
+    """Return what is shared with it, because it cannot be read without."""
     if kind in ("research", "shortlist"):
         head = TABLE_OF[kind]
         table_id = connection.scalar(select(head.c.table_id).where(head.c.id == id))

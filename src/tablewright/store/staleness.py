@@ -141,7 +141,8 @@ def spans_since(
     *,
     undoing: bool,
 ) -> tuple[list[CellChange], dict[RowId, str]]:
-    """What became of the inputs of the written cells since their `as_of`, in these rows, and the texts of the cells.
+    """Return what became of the inputs of the written cells since their `as_of`, in these rows, and the texts of the
+    cells.
 
     An undo brings inputs back, which counts; an input that is applied together with the cell fits to it."""
     entries = edits.alias()

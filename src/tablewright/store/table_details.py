@@ -77,7 +77,7 @@ class Imports(StorePart):
 
     @read_transaction
     def is_sample(self, connection: Connection, table_id: str) -> bool:
-        """Whether it came with Tablewright: what it is about is found in the sample web alone."""
+        """Return True if it came with Tablewright: what it is about is found in the sample web alone."""
         query = select(imports.c.path).where(imports.c.table_no == head(connection, table_id).no)
         return str(connection.execute(query).scalar_one_or_none() or "").startswith(SAMPLE)
 
@@ -130,7 +130,7 @@ class Views(StorePart):
 
     @read_transaction
     def left_by(self, connection: Connection, table_id: str, person: str) -> View:
-        """How the person left the table; as it comes, where they were never there."""
+        """Return how the person left the table; as it comes, where they were never there."""
         found = is_view(head(connection, table_id).no, person, "")
         content = connection.scalar(select(views.c.content).where(found))
         return _view.decode(content) if content else View()
@@ -165,8 +165,8 @@ kind_row_records = RecordMapper(KindRow, kind_rows)
 
 class Kinds(StorePart):
     async def set_kinds(self, kinds: Mapping[str, str], by: KindBy) -> int:
-        """What documents are, by their ids. What nobody says is set for one's own documents alone, and never in place
-        of what somebody said. How many were set."""
+        """Return what documents are, by their ids. What nobody says is set for one's own documents alone, and never in
+        place of what somebody said. How many were set."""
 
         return await self._set_kinds(kinds, by) if kinds else 0
 

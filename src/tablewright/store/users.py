@@ -144,7 +144,7 @@ class Users(StorePart):
         return lost_authority(connection, user_id, table_id)
 
     async def by_id(self, user_id: str) -> Person:
-        """Who began something; one who is a user no longer may do and see nothing of their own any more."""
+        """Return who began something; one who is a user no longer may do and see nothing of their own any more."""
         return OWNER if user_id == OWNER.id else await self._by_id(user_id)
 
     @read_transaction
@@ -299,7 +299,7 @@ def find_user_id(connection: Connection, name: str) -> str:
 
 
 def read_person(connection: Connection, record: Any, token: Token | None = None) -> Person:
-    """Who came by a token may do no more than it allows, and no longer."""
+    """Return the person of a record; one who came by a token may do no more than it allows, and no longer."""
     theirs = shares.c.user_id.in_((record.id, EVERYONE))
     tables = connection.scalars(select(shares.c.thing_id).where(shares.c.kind == "table", theirs))
     return Person(

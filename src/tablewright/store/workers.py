@@ -57,7 +57,7 @@ class Worker(Noun, frozen=True):
 
     @property
     def serves(self) -> bool:
-        """Whether it works on the runs of others."""
+        """Return True if it works on the runs of others."""
         return self.kind != "command"
 
 
@@ -120,8 +120,8 @@ def this_process() -> str:
 
 
 def is_gone(owner: str, alive: Sequence[Worker]) -> bool:
-    """Whether nobody works on what this owner had begun. Of a process that gives no signs of life it is known only on
-    its own machine."""
+    """Return True if nobody works on what this owner had begun. Of a process that gives no signs of life it is known
+    only on its own machine."""
     if owner.startswith(QUEUED):
         return not any(worker.serves for worker in alive)
     if any(worker.id == owner for worker in alive):
@@ -133,9 +133,9 @@ def is_gone(owner: str, alive: Sequence[Worker]) -> bool:
 
 
 def is_lost(owner: str, workers: Sequence[Worker]) -> bool:
-    """Whether the process of that name has died for sure, so that the dollars it held may be spent by others. A busy
-    one of this machine may be silent for long; one of another machine is given longer than for its runs, for a run that
-    is done twice costs less than a limit that is passed."""
+    """Return True if the process of that name has died for sure, so that the dollars it held may be spent by others. A
+    busy one of this machine may be silent for long; one of another machine is given longer than for its runs, for a run
+    that is done twice costs less than a limit that is passed."""
     host, _, process = owner.removesuffix(f"-{owner.rpartition('-')[2]}").rpartition("-")
     if host == socket.gethostname() and process.isdecimal():
         return not is_running(int(process)) or (int(process) == os.getpid() and owner not in MADE_HERE)
@@ -143,8 +143,9 @@ def is_lost(owner: str, workers: Sequence[Worker]) -> bool:
 
 
 def is_alive(worker: Worker, *, trust_silence: bool = True) -> bool:
-    """What has said nothing for long is gone, unless it could not, because the database was just started, or who asks
-    could not have heard it either (`trust_silence`). A process of this machine that is not there is gone for sure."""
+    """Return False for a worker that has been silent for long, unless it could not be heard: the database was just
+    started, or the reader could not hear it (`trust_silence`). A process of this machine that does not exist is not
+    alive."""
     if worker.host == socket.gethostname() and not is_running(worker.pid):
         return False
     return min(worker.silent, worker.could_speak) <= SILENCE or not trust_silence

@@ -166,7 +166,7 @@ def compute(
 
 
 def empty_inputs(columns: Collection[str], row: Row) -> str:
-    """Which of its columns have no value in this row, in words; "" where all have."""
+    """Return which of its columns have no value in this row, in words; "" where all have."""
     empty = [column for column in columns if row.cell(column).value is None]
     return f"{', '.join(empty)} {'is' if len(empty) == 1 else 'are'} empty" if empty else ""
 

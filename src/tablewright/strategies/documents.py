@@ -103,8 +103,8 @@ class DocumentAnswers(RowAnswers):
 async def without_model(
     corpus: Corpus, investigation: RowInvestigation, fields: tuple[Field, ...], pages: tuple[Retrieved, ...]
 ) -> list[Finding]:
-    """What a document states under a label that means the field counts, also where it states nothing; only the others
-    are read for."""
+    """Return findings of the built-in reader. A label that means the field counts, also where nothing follows it; only
+    the other fields are read for."""
     subject = investigation.subject
     own = tuple(page for page in pages if about(subject, page.title, page.text) >= ABOUT)
     answers = await corpus.answers(fields, own)
@@ -156,7 +156,7 @@ def in_order(candidate: Candidate, text: str) -> Candidate:
 
 
 def left_blank(field: Field, label: str) -> Finding:
-    """What has a place of its own in a form, and stands not there, stands nowhere else in it."""
+    """Return a finding without a value: a form has a place for it and leaves it blank, so it is nowhere else in it."""
     return Finding(field=field.name, reason="not_found", error=f"The form leaves it blank: “{label}”.")
 
 

@@ -346,7 +346,7 @@ def one_call(model: LanguageModel, prompt: Prompt, *written: str, texts: str = "
 
 
 def counts_schema(model: LanguageModel) -> bool:
-    """Whether the form of the answer is a part of the prompt; on this machine it is a grammar beside it."""
+    """Return True if the form of the answer is a part of the prompt; on this machine it is a grammar beside it."""
     return not runs_here(model)
 
 

@@ -161,7 +161,7 @@ class Exploration:
         )
 
     def _texts(self) -> tuple[Retrieved, ...]:
-        """What each number stands for: the page where it was opened, else the search result."""
+        """Return what each number stands for: the page where it was opened, else the search result."""
         snippets = {snippet.origin: snippet for snippet in self.investigation.snippets()}
         nothing = Retrieved(origin="", text="")
         return tuple(self.investigation.page_of(origin) or snippets.get(origin, nothing) for origin in self._numbered)
@@ -195,7 +195,8 @@ class Exploration:
             self.investigation.take(self.field, candidates, texts)
 
     async def _deepen(self, *, found: bool) -> str:
-        """What must still be read before the answer counts, as text for the model; "" where nothing more is to come."""
+        """Return what must still be read before the answer counts, as text for the model; "" where nothing more is to
+        come."""
         if self._deepened:
             return ""
         self._deepened = True

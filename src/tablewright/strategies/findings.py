@@ -191,7 +191,8 @@ def _preferred(side: FindingGroup, kind: str) -> bool:
 
 
 def _own(side: FindingGroup, subject: Subject) -> bool:
-    """Whether a site says it that is called like the row, or like one of its other cells: its maker, its brand."""
+    """Return True if a site says it that is called like the row, or like one of its other cells: its maker, its
+    brand."""
     names = {_letters(value) for value in subject.context.values()} - {""}
     return any(
         is_own_site(subject, read.source.domain) or _letters(read.source.domain.partition(".")[0]) in names
@@ -470,6 +471,6 @@ def _tail(text: str) -> str:
 
 
 def _speaks_of(want: Wanted, words: tuple[str, ...]) -> float:
-    """How much the words are like those of the field."""
+    """Return how much the words are like those of the field."""
     asked = want.words
     return float(likeness(asked, words).max(initial=0.0)) if asked and words else 0.0

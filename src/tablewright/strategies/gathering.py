@@ -145,8 +145,8 @@ class Gathering:
     async def decide(
         self, task: Decision[Any, Decided], request: Any, about: Iterable[str] | None = None
     ) -> Outcome[Decided]:
-        """What is answered about the user's documents is forgotten with them: those among `about`, or all that were
-        found."""
+        """Return the outcome of a task. An answer about the user's documents is forgotten with them: those among
+        `about`, or all that were found."""
         with concerning(sorted({*self.hits, *self.pages}) if about is None else about):
             outcome = await self._ask(task, request)
         self.over_budget |= outcome.over_budget

@@ -242,11 +242,11 @@ class RowInvestigation(Gathering):
         return self._examples.get(field.name, ())
 
     def has(self, field: Field) -> bool:
-        """Whether something was read of it, be it that there is none."""
+        """Return True if something was read of it, be it that there is none."""
         return bool(self._reads[field.name]) or field.name in self._absent
 
     def so_far(self, fields: Sequence[Field]) -> dict[str, Finding]:
-        """What follows from what was read by now, for those of which something was."""
+        """Return what follows from what was read by now, for those of which something was."""
         return {field.name: found for field in fields if (found := self._weighed(field)) is not None}
 
     def leave(self, fields: Sequence[Field]) -> None:
@@ -276,7 +276,8 @@ class RowInvestigation(Gathering):
     # ── what follows ─────────────────────────────────────────────────────────────────────────────────────────────────
 
     async def findings(self, fields: Sequence[Field]) -> list[Finding]:
-        """What follows for each field from all that was read; what was judged is judged a second time, once a row."""
+        """Return what follows for each field from all that was read; what was judged is judged a second time, once a
+        row."""
         if self.model is None:
             self._leave_out_namesakes()
         found = {field.name: self._weighed(field) for field in fields}
@@ -394,13 +395,13 @@ class RowInvestigation(Gathering):
         return Finding(field=field.name, reason=reason, error=said)
 
     def _nothing_answered(self) -> bool:
-        """Whether the search failed, or every page that was opened: then nothing is known of what is there."""
+        """Return True if the search failed, or every page that was opened: then nothing is known of what is there."""
         if not self.hits:
             return bool(self.failed_searches or self.unsent)
         return bool(self.refusals) and not self.pages and all(each.is_outage for each in self.refusals.values())
 
     def _looked_at(self) -> str:
-        """Where it was looked for, and why that was not enough."""
+        """Return where it was looked for, and why that was not enough."""
         if self.failed_searches and not self.hits:
             return f"The search failed: {[*self.failed_searches.values()][-1].what}"
         if self.unsent and not self.hits:
@@ -418,7 +419,7 @@ class RowInvestigation(Gathering):
         return " ".join(said) or f"None of {len(self.hits)} search results is about {self.subject.name}."
 
     async def rate(self, findings: Sequence[Finding], *, ask: bool = False) -> Coverage:
-        """How completely the fields are answered, by the rule or, with `ask`, by the model; noted as a step."""
+        """Return how completely the fields are answered, by the rule or, with `ask`, by the model; noted as a step."""
         asked = JudgeCoverage(
             row=self.subject.name,
             answers=tuple(

@@ -121,7 +121,7 @@ class RequestBatcher:
 
     @property
     def _pays(self) -> bool:
-        """Whether rows are asked together at all."""
+        """Return True if rows are asked together at all."""
         return self._rows > 1 and (self._shared_rows < TRIED or 2 * self._failed_rows <= self._shared_rows)
 
     async def _ask_together(self, model: LanguageModel, prompt: Prompt, slot: BatchSlot) -> Together:

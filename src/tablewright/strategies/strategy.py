@@ -170,7 +170,8 @@ class Strategy:
     parameters: Sequence[Parameter] = ()
 
     def needs(self, task: Task) -> Collection[Need]:
-        """What is opened for it: the web, the model. One that computes or asks an API of its own needs neither."""
+        """Return the tools to open for it: the web, the model. One that computes or asks an API of its own needs
+        neither."""
         return ()
 
     def columns(self, task: Task) -> Collection[str] | None:
@@ -181,7 +182,7 @@ class Strategy:
         return self.concurrency
 
     def expected(self, task: Task, tools: Tools) -> Expected | None:
-        """What a run is likely to take, for `--estimate`; None: it does not say, and what it needs must tell."""
+        """Return what a run is likely to take, for `--estimate`; None: it does not say, and what it needs must tell."""
         return None
 
     def prepare(self, task: Task, tools: Tools) -> Answer:
@@ -336,7 +337,8 @@ class Feedback(Noun, frozen=True):
 
     @property
     def hints(self) -> tuple[str, ...]:
-        """What to look for instead, by the last attempt of this run or, for its first, by the last one avoided."""
+        """Return what to look for instead, by the last attempt of this run or, for its first, by the last one
+        avoided."""
         return self._tried[-1].assessment.suggestions if self._tried else ()
 
     @property

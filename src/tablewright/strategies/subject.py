@@ -48,7 +48,7 @@ def by_subject(task: Task) -> dict[str, tuple[Field, ...]]:
 
 
 def subject_column(table: Table, named: Sequence[str]) -> str:
-    """What a question is about: the column that names the rows, unless the question speaks only of others."""
+    """Return what a question is about: the column that names the rows, unless the question speaks only of others."""
     if table.key_field and (not named or table.key_field in named):
         return table.key_field
     if not named:
@@ -149,8 +149,9 @@ def allow_queries(queries: Sequence[str], *, planned_anew: bool) -> None:
 
 
 def queries_for(patterns: Sequence[str], subject: Subject, row: Row, fields: Sequence[Field] = ()) -> list[str]:
-    """What names the row, or is named by the question of one of these fields, is put into a query as it is; of other
-    cells only those that tell the row apart, and those that were found on the public web."""
+    """Return the patterns with the row in them. Cells that name the row, or that the question of one of these fields
+    names, are used as they are; of other cells only those that tell the row apart, and those that were found on the
+    public web."""
     told = {column_key(name) for field in fields for name in named_columns(field, "")} | {column_key(subject.column)}
     cells = {
         column_key(name): cell_text(cell)[:MOST_OF_CELL]

@@ -43,7 +43,7 @@ class TransformStrategy(Strategy):
         return ("model",)
 
     def columns(self, task: Task) -> Collection[str] | None:
-        """Where a question names no column in braces, all of the row is looked at."""
+        """Return the columns that the questions name; None, for all of them, if a question names none."""
         inputs = [columns_in(field.question, task.table.fields) for field in task.fields]
         return {column for each in inputs for column in each} if all(inputs) else None
 

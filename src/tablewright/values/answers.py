@@ -145,7 +145,7 @@ def _unwrapped(text: str) -> str:
 
 
 def _holds(text: str, closing: str) -> bool:
-    """Whether a closing mark stands inside as well: "A" and "B" are two quotations, 'it's' is one."""
+    """Return True if a closing mark stands inside as well: "A" and "B" are two quotations, 'it's' is one."""
     opening = text[0]
     if opening in "'‘’":
         return bool(re.search(r"(?:^|\s)['‘]|['’](?:\s|$)", text[1:-1]))
@@ -269,7 +269,7 @@ _ONLY_MARKS = re.compile(r"[\s!-/:-@\[-`{-~‐-―−…•·]*")
 
 
 def is_not_found(text: str) -> bool:
-    """Whether the text says that there is no answer: "n/a", "—", "Not disclosed.", "I could not find …"."""
+    """Return True if the text says that there is no answer: "n/a", "—", "Not disclosed.", "I could not find …"."""
     return says_nothing_was_found(text) or (len(text) <= _LOOKED_AT and _speaks_of(text, (_ABSENT_THING,)))
 
 

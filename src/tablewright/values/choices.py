@@ -180,7 +180,7 @@ _REFUSALS = frozenset({"not", "non", "never", "except", "isnt", "neither", "nor"
 
 
 def _spans(words: tuple[str, ...], options: tuple[str, ...]) -> list[tuple[int, int, str]]:
-    """Where an option stands in the text, word by word; "Software" is not in "Softwares", nor "no" in "not"."""
+    """Return where an option stands in the text, word by word; "Software" is not in "Softwares", nor "no" in "not"."""
     places: dict[str, list[int]] = {}
     for place, word in enumerate(words):
         if place == 0 or words[place - 1] not in _REFUSALS:
@@ -322,7 +322,7 @@ def _of_lines(lines: list[str]) -> ReadValue[tuple[str, ...]]:
 
 
 def _counts_up(marks: Sequence[re.Match[str]]) -> bool:
-    """Whether the lines are numbered 1, 2, 3 or a, b, c; else a number before a line belongs to it: "1. FC"."""
+    """Return True if the lines are numbered 1, 2, 3 or a, b, c; else a number before a line belongs to it: "1. FC"."""
     places = [int(mark["number"]) if mark["number"] else _LETTER_STEP * ord(mark["letter"]) for mark in marks]
     steps = {after - before for before, after in pairwise(places)}
     return steps in ({1}, {_LETTER_STEP})

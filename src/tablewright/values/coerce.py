@@ -261,7 +261,8 @@ def _cut(text: str) -> str:
 
 
 def _is_mark(character: str) -> bool:
-    """What belongs to the character before it: an accent, a joiner, a skin tone, the second half of a surrogate."""
+    """Return what belongs to the character before it: an accent, a joiner, a skin tone, the second half of a
+    surrogate."""
     joins = character in ("\u200d", "\ufe0e", "\ufe0f") or "\U0001f3fb" <= character <= "\U0001f3ff"
     return joins or "\udc00" <= character <= "\udfff" or unicodedata.category(character) in ("Mn", "Me", "Mc")
 

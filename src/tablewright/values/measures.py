@@ -235,7 +235,7 @@ def _clock(text: str) -> Measure | None:
 
 
 def _own_name(text: str, place: int, unit: str) -> int | None:
-    """Where the field's own unit ends, if it stands here and is none we know: "500 employees", "3 rooms"."""
+    """Return where the field's own unit ends, if it stands here and is none we know: "500 employees", "3 rooms"."""
     stem = re.escape(unit.strip().rstrip("s"))
     found = re.compile(rf"[\s-]?{stem}(?:e?s)?(?!\w)", re.IGNORECASE).match(text, place)
     return found.end() if found else None

@@ -144,7 +144,7 @@ def _range(text: str, low: MoneyText, low_number: Number, high: MoneyText, high_
 
 
 def _finished(text: str, amount: MoneyText) -> MoneyText:
-    """What only the whole text tells: accounting parentheses, a margin, and what is left over."""
+    """Return what only the whole text tells: accounting parentheses, a margin, and what is left over."""
     left = (text[: amount.start].strip() + text[amount.end :].strip()).replace(" ", "") if len(text) < 80 else "…"
     if amount.high is None and left in ("()", "-") and amount.money.amount > 0:
         money = structs.replace(amount.money, amount=-amount.money.amount)
@@ -216,7 +216,7 @@ class Rates(Noun, frozen=True):
         return self.about(there, currency, language) if there is not None else ""
 
     def used(self, pairs: Iterable[str], language: str = "") -> str:
-        """What a reader should know: "Prices in other currencies are compared at rates of …"."""
+        """Return what a reader should know: "Prices in other currencies are compared at rates of …"."""
         return translate(
             "shortlist",
             "Prices in other currencies are compared at rates of {date}, so about: {rates}.",

@@ -316,7 +316,8 @@ def _one_separator(token: str, mark: str, text: str) -> tuple[int | float, int, 
 
 
 def _decimal_mark(text: str) -> str:
-    """How the other numbers of the text write fractions: "1.234 kg, 0.5 m" settles what the first point means."""
+    """Return how the other numbers of the text write fractions: "1.234 kg, 0.5 m" settles what the first point
+    means."""
     point, comma = _POINT_FRACTION.search(text, 0, 800), _COMMA_FRACTION.search(text, 0, 800)
     return "" if bool(point) == bool(comma) else "." if point else ","
 
@@ -346,7 +347,7 @@ def _is_part_of_a_name(text: str, start: int, done: int) -> bool:
 
 
 def _sign(text: str, start: int, done: int) -> tuple[int, bool]:
-    """Where the number starts with its sign, which may stand before or after a currency: -$5, $-5."""
+    """Return where the number starts with its sign, which may stand before or after a currency: -$5, $-5."""
     if word := _MINUS_WORD.search(text, max(done, start - 10), start):
         return word.start(), True
     sign = _SIGN_BEFORE.search(text, max(done, start - 8), start)
@@ -451,7 +452,7 @@ def is_approximate(text: str, start: int, end: int) -> bool:
 
 
 def spans_range(text: str, before: int, end: int, start: int) -> bool:
-    """Whether the text between `end` of one number and `start` of the next makes them the two ends of a range.
+    """Return True if the text between `end` of one number and `start` of the next makes them the two ends of a range.
 
     `before` is where the first number starts: "between 10 and 20" is a range, "10 and 20" is not.
     """
@@ -494,7 +495,8 @@ def _joined(text: str, low: Number, high: Number) -> Number | None:
 
 
 def _finished(text: str, number: Number) -> Number:
-    """What only the whole text tells: accounting parentheses, a trailing minus, the margin, and what is left over."""
+    """Return what only the whole text tells: accounting parentheses, a trailing minus, the margin, and what is left
+    over."""
     before, after = text[: number.start], text[number.end :]
     left = _without_currency(before, after)
     if number.high is None and left in ("()", "-") and number.value > 0 and not before.strip().endswith("-"):
@@ -505,7 +507,7 @@ def _finished(text: str, number: Number) -> Number:
 
 
 def _without_currency(before: str, after: str) -> str:
-    """What is left around a number, once the currency is away; only as much of it as tells clean from not."""
+    """Return what is left around a number, once the currency is away; only as much of it as tells clean from not."""
     if len(before) + len(after) > 60:
         return "…"
     before, after = before.strip(), after.strip()

@@ -82,7 +82,7 @@ _ASIDE = re.compile(
 
 
 def _leads(text: str, start: int) -> bool:
-    """Whether the text begins with the number: "5,000 employees in 30 countries", not "In 2019 it had 5,000"."""
+    """Return True if the text begins with the number: "5,000 employees in 30 countries", not "In 2019 it had 5,000"."""
     before = text[:start]
     return len(before) <= 24 and not _ASIDE.search(before) and len(before.split()) <= 2
 

@@ -231,7 +231,7 @@ MIN_MODEL, SURE_MODEL, SKU = 4, 6, 8
 
 
 def _has(reading: NameParts, model: str) -> bool:
-    """Whether `model` stands in the name, however it is spaced: "hs240" is in "Aldenbrook HS 240".
+    """Return True if `model` stands in the name, however it is spaced: "hs240" is in "Aldenbrook HS 240".
 
     Letters may be glued to its front ("tkmp61207") or, up to two, to its end ("kfz270r", the red one), if the rest is
     long enough to be known by.
@@ -288,7 +288,7 @@ def _tells(word: str) -> bool:
 
 
 def _explained(left: list[str], right: list[str], length: int) -> bool:
-    """Whether what the names do not share is nothing but fillers and at most one slip of the pen."""
+    """Return True if what the names do not share is nothing but fillers and at most one slip of the pen."""
     left, right = [word for word in left if word not in FILLER], [word for word in right if word not in FILLER]
     if not left and not right:
         return True

@@ -72,7 +72,7 @@ def form_message(values: dict[str, str]) -> str:
 
 
 def parse_form(text: str) -> tuple[Requirements, tuple[Field, ...]]:
-    """What is wanted, and the columns that it needs."""
+    """Return what is wanted, and the columns that it needs."""
     values: dict[str, str] = {}
     for part in re.split(r"[|\n]", text):
         name, colon, value = part.partition(":")

@@ -58,7 +58,7 @@ _BRITISH = {american: british for british, american in _AMERICAN.items()}
 
 
 def writings(text: str) -> tuple[str, ...]:
-    """How words may be written in a text whose index knows stems but no spellings: "tire" also as "tyre",
+    """Return how words may be written in a text whose index knows stems but no spellings: "tire" also as "tyre",
     "multicoloured" also as "multi coloured"."""
     words = [stem(word) for word in tokens(text)]
     apart = _PREFIXED.sub(r"\1 \2", " ".join(words))
@@ -90,7 +90,7 @@ def _stems(text: str) -> tuple[str, ...]:
 
 
 def holds(text: str, asked: str) -> bool:
-    """Whether the asked words stand in the text side by side, written together or apart: "Multi-coloured tiles"
+    """Return True if the asked words stand in the text side by side, written together or apart: "Multi-coloured tiles"
     holds "multicoloured"."""
     wanted = "".join(text_stems(asked))
     return bool(wanted) and _stands_in(text_stems(text), wanted)
@@ -110,7 +110,8 @@ def _stands_in(words: tuple[str, ...], wanted: str) -> bool:
 
 
 def squeezed(text: str) -> str:
-    """What is left of a name without case, punctuation and spaces, and without a registration number behind it."""
+    """Return what is left of a name without case, punctuation and spaces, and without a registration number behind
+    it."""
     folded = fold(text)
     return _NO_LETTERS.sub("", _REGISTRATION.sub("", folded)) or folded.strip()
 

@@ -88,8 +88,8 @@ def as_wish(stated: StatedWish, fields: Iterable[Field]) -> Wish:
 def wishes_fault(
     wishes: Sequence[StatedWish], columns: Sequence[WishedColumn], known: Sequence[Field], *, is_final: bool = True
 ) -> str:
-    """What of the wishes cannot be evaluated, in words for who stated them. Unless they are final, the currency of an
-    amount may still be asked for."""
+    """Return what of the wishes cannot be evaluated, in words for who stated them. Unless they are final, the currency
+    of an amount may still be asked for."""
     fields: dict[str, Field] = {column_key(field.name): field for field in known}
     for column in columns:
         if column_key(column.name) in map(column_key, (KEY, MAKER, PAGE, OFFERED_AS)):

@@ -80,7 +80,7 @@ class TextDraft:
         return self.length >= MAX_CHARS
 
     def line(self, text: str) -> Place:
-        """Where the line stands; an empty one is a blank line."""
+        """Add a line and return its place; an empty one is a blank line."""
         if self.is_full:
             return self.length, self.length
         text = text[: MAX_CHARS - self.length]
@@ -150,13 +150,14 @@ class TextDraft:
 
 
 def is_about(title: str, text: str) -> bool:
-    """Whether at least half of the title's words stand in the text: those of "(anonymous)" or "about:blank" do not."""
+    """Return True if at least half of the title's words stand in the text: those of "(anonymous)" or "about:blank" do
+    not."""
     words = {word.casefold() for word in _WORD.findall(title)} - SMALL_WORDS
     return bool(words) and 2 * len(words.intersection(map(str.casefold, _WORD.findall(text)))) >= len(words)
 
 
 def names_columns(rows: Sequence[Sequence[str]]) -> bool:
-    """Whether the first row reads like names of columns: words in every cell, and below it something else."""
+    """Return True if the first row reads like names of columns: words in every cell, and below it something else."""
     if len(rows) < 2:
         return False
     first = [cell for cell in rows[0] if cell]

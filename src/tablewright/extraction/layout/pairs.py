@@ -97,13 +97,13 @@ def cell_at(text: str, start: int, end: int, moved: int = 0) -> LineCell:
 
 
 def is_row(line: str) -> bool:
-    """Whether it has cells between bars: "a | b" or, as in Markdown, "|a|b|"."""
+    """Return True if it has cells between bars: "a | b" or, as in Markdown, "|a|b|"."""
     line = line.strip()
     return BAR in f" {line} " or (len(line) > 2 and line[0] == line[-1] == "|")
 
 
 def is_rule(line: str) -> bool:
-    """Whether it is what Markdown puts below the header of a table: "|---|---|"."""
+    """Return True if it is what Markdown puts below the header of a table: "|---|---|"."""
     return "|" in line and bool(_RULE.fullmatch(line))
 
 
@@ -220,7 +220,7 @@ def _scan(text: str, lines: Sequence[TextLine]) -> tuple[list[LabelPair], list[L
 
 
 def _breaks_off(line: TextLine) -> bool:
-    """Whether a sentence goes on in the next line, where a colon then makes no label."""
+    """Return True if a sentence goes on in the next line, where a colon then makes no label."""
     return len(line.text) >= WIDE and len(line.cells) == 1 and line.text[-1].isalnum()
 
 
@@ -386,13 +386,13 @@ def _may_be_value(lines: Sequence[TextLine], number: int, *, usual: bool) -> boo
 
 
 def _values_stand_below(lines: Sequence[TextLine]) -> bool:
-    """Whether more labels stand alone than with a value in their line."""
+    """Return True if more labels stand alone than with a value in their line."""
     alone = sum(1 for line in lines if _open_label(line))
     return alone > sum(1 for line in lines if ":" in line.text and next(_by_colons(line), None) is not None)
 
 
 def starts_label(line: TextLine) -> bool:
-    """Whether a line begins with a label of its own; "Part 7: Rules" is a value."""
+    """Return True if a line begins with a label of its own; "Part 7: Rules" is a value."""
     if not line.cells:
         return False
     if _open_label(line):
@@ -402,7 +402,7 @@ def starts_label(line: TextLine) -> bool:
 
 
 def _goes_on(lines: Sequence[TextLine], number: int) -> bool:
-    """Whether the next line goes on with this one: it was broken to fit, and no label begins there."""
+    """Return True if the next line goes on with this one: it was broken to fit, and no label begins there."""
     if not lines[number].wraps or number + 1 >= len(lines):
         return False
     following = lines[number + 1]

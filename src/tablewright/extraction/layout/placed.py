@@ -97,7 +97,8 @@ class Columns:
 
 
 def has_columns(words: Sequence[Word]) -> bool:
-    """Whether the words as they come are more than running text in reading order: cheap, and asked of every page."""
+    """Return True if the words as they come are more than running text in reading order: cheap, and asked of every
+    page."""
     wide_gaps = 0
     goes_up = False
     for before, after in pairwise(words):
@@ -214,7 +215,7 @@ class _Band:
         return [found[0] if found else None for found in inside]
 
     def blocks_apart(self) -> list[Span]:
-        """Where columns have nothing to do with each other, the stretches of the width to be read one by one."""
+        """Return the stretches of the width whose columns have nothing to do with each other, to be read one by one."""
         if len(self.columns) < 2 or len(self.lines) < 2:
             return [(float("-inf"), float("inf"))]
         ragged = sum(_overlap(above, line) for above, line in pairwise(self.lines))

@@ -120,7 +120,7 @@ def header_text(value: Any) -> str:
 
 
 def text_of(value: Any) -> str:
-    """What a value is as text: dates in ISO form, nested things as compact JSON."""
+    """Return what a value is as text: dates in ISO form, nested things as compact JSON."""
     if isinstance(value, str):
         return plain_text(value)
     if isinstance(value, LongFloat):
@@ -291,14 +291,14 @@ class TextColumn:
         return "date" if kind == "date" else "url" if kind == "url" else "text"
 
     def same_kind(self, header: str) -> bool:
-        """Whether a header is itself a value like those below it (a year may head a column of numbers)."""
+        """Return True if a header is itself a value like those below it (a year may head a column of numbers)."""
         kind = self.kind
         if kind == "text" or not header or header.isspace():
             return False
         return _all_are(kind, [header]) and not (kind in NUMBER_STYLES and _YEAR.fullmatch(header))
 
     def other_kind(self, header: str) -> bool:
-        """Whether a header is certainly no value of the column below it."""
+        """Return True if a header is certainly no value of the column below it."""
         return self.kind != "text" and bool(header.strip()) and not _all_are(self.kind, [header])
 
     def cells(self, values: Sequence[str]) -> list[Cell]:
@@ -319,7 +319,8 @@ def _all_are(kind: str, values: list[str]) -> bool:
 
 
 def _is_exact(text: str) -> bool:
-    """Whether a long number is no more than a float can hold: at most 15 digits, or just what the float shows."""
+    """Return True if a long number is no more than a float can hold: at most 15 digits, or just what the float
+    shows."""
     digits = "".join(_DIGITS.findall(text.partition("e")[0]))
     if len(digits.lstrip("0")) <= MAX_DIGITS:
         return True

@@ -100,7 +100,7 @@ def _same(encoding: str, marked: str | None) -> bool:
 
 
 def is_utf8(head: bytes) -> bool:
-    """Whether these bytes are the beginning of UTF-8 text."""
+    """Return True if these bytes are the beginning of UTF-8 text."""
     try:
         codecs.getincrementaldecoder("utf-8")().decode(head)
     except UnicodeDecodeError:

@@ -98,8 +98,8 @@ class Delimited:
         yield Batch(records=records, lines=starts[:-1])
 
     def loose_quotes(self) -> list[str]:
-        """Where text follows a closing quote, as in `"Ada" Lovelace`, the csv module drops the quotes and says
-        nothing, unless it is told to be strict."""
+        """Return the lines in which text follows a closing quote, as in `"Ada" Lovelace`: the csv module drops the
+        quotes and reports nothing, unless it is strict."""
         with self._lines() as lines:
             reader = csv.reader(lines, strict=True, **self.dialect.reader_options())  # type: ignore[arg-type]
             try:

@@ -220,7 +220,7 @@ class _Survey:
         return [f"{have} more values than the {than} ({where}); the surplus is kept in {kept_in}."]
 
     def _loss_warnings(self, names: Sequence[str]) -> list[str]:
-        """What the table will not have of the file."""
+        """Return what the table will not have of the file."""
         said = []
         if count := self.without_value:
             first = f"the first is {self.grid.line} {self.without_value_line:,}"

@@ -42,7 +42,7 @@ def read_json(text: Text) -> Incoming:
 
 
 def from_mappings(name: str, rows: Sequence[Mapping[str, Any]]) -> Incoming:
-    """What a program has in memory."""
+    """Return what a program has in memory."""
     return _from_objects(name, lambda: enumerate(rows, start=1), "row")
 
 
@@ -224,8 +224,8 @@ class _OwnRows:
 
 
 def as_imported(cell: Cell) -> Cell:
-    """What a file says of runs and stored texts is about another installation, or made up: the quotes stay, marked, and
-    nothing here points to a run or a text that it could not have known."""
+    """Return the cell as this installation may keep it. What a file says of runs and stored texts is about another
+    installation, or made up: quotes stay, marked, and nothing points to a run or a text here."""
     if cell.run_id is None and not cell.evidence and not cell.conflict:
         return cell
     return msgspec.structs.replace(

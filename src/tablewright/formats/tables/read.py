@@ -236,7 +236,7 @@ Spooled: TypeAlias = tuple[Value, str | None] | Cell | None
 
 
 def is_plain_text(path: Path) -> bool:
-    """Whether it is read as delimited text, line by line, which can surprise nobody."""
+    """Return True if it is read as delimited text, line by line, which can surprise nobody."""
     try:
         with path.open("rb") as file:
             head = file.read(8192)

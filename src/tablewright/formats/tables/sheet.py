@@ -114,7 +114,7 @@ EVIDENCE_COLUMNS = (
 
 
 def is_explained(cell: Cell) -> bool:
-    """Whether the sheet of evidence says something of it; a value of the owner's own needs none."""
+    """Return True if the sheet of evidence says something of it; a value of the owner's own needs none."""
     if cell is PENDING or cell.is_given:
         return False
     return bool(cell.evidence or cell.reason or cell.error or cell.stale or cell.status in ("FAILED", "FLAGGED"))

@@ -256,7 +256,7 @@ class Trip:
     retried: bool = False
 
     def take_retry(self) -> bool:
-        """Whether there is a retry left; it is then taken."""
+        """Return True if there is a retry left; it is then taken."""
         had_one, self.retried = not self.retried, True
         return had_one
 

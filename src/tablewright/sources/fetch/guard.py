@@ -69,7 +69,8 @@ class AddressGuard:
         check_host(host)
 
     async def addresses(self, host: str, port: int) -> list[tuple[str, int]]:
-        """Where `host` may be reached, in order of preference. Raises Forbidden, or OSError if it has no address."""
+        """Return where `host` may be reached, in order of preference. Raises Forbidden, or OSError if it has no
+        address."""
         if served_at := self._served_at(host):
             address, _, its_port = served_at.rpartition(":")
             return [(address, int(its_port))]
@@ -80,7 +81,7 @@ class AddressGuard:
         return [(address, port) for address in found]
 
     def is_trusted(self, host: str, port: int) -> bool:
-        """Whether the user allowed it, or the program serves it itself."""
+        """Return True if the user allowed it, or the program serves it itself."""
         return self.is_served_here(host) or self._is_allowed(host, port)
 
     def is_served_here(self, host: str) -> bool:
@@ -196,7 +197,7 @@ _NAT64 = IPv6Network("64:ff9b::/96")
 
 
 def why_not_public(address: str) -> str:
-    """What kind of address it is, if not a public one; empty if it is public."""
+    """Return what kind of address it is, if not a public one; empty if it is public."""
     try:
         parsed = ip_address(address)
     except ValueError:
@@ -374,12 +375,12 @@ class FetchResponse:
 
     @property
     def location(self) -> str:
-        """Where it redirects to; empty if it does not."""
+        """Return the address that it redirects to; "" if it does not."""
         return str(self.headers.get("location", "")) if self.status in REDIRECTS else ""
 
     @property
     def charset(self) -> str:
-        """What the header says of the encoding, if that is one we know."""
+        """Return what the header says of the encoding, if that is one we know."""
         for parameter in self.headers.get("content-type", "").split(";")[1:]:
             name, _, value = parameter.partition("=")
             if name.strip().lower() == "charset":

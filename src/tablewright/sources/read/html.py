@@ -140,7 +140,7 @@ def _furniture(page: PageBlocks, total: int) -> list[bool]:
 
 
 def _is_furniture(zone: Zone, kind: int) -> bool:
-    """Whether the zone is what it calls itself."""
+    """Return True if the zone is what it calls itself."""
     linked = zone.linked / max(1, zone.chars)
     if kind == Region.NAV:
         return linked >= 0.5
@@ -162,7 +162,8 @@ def _covered(length: int, zones: Sequence[Zone]) -> list[bool]:
 
 
 def _centre(blocks: Sequence[PageBlock]) -> Sequence[PageBlock]:
-    """What the page itself marks as its main text, where that is most of it; the title of the page may stand above."""
+    """Return what the page itself marks as its main text, where that is most of it; the title of the page may stand
+    above."""
     total = _size(blocks)
     for region, share in ((Region.MAIN, 0.5), (Region.ARTICLE, 0.8)):
         if _size([block for block in blocks if block.region & region]) >= share * total:

@@ -85,8 +85,8 @@ class WatchedDDGS(DDGS):
         self.failed: dict[str, str] = {}
 
     def found_nothing(self, error: DDGSException, narrow: bool) -> bool:
-        """Whether that is the answer. Where an engine failed, it is one only to a narrow query that another answered:
-        that may well have no results, and its broader form will tell.
+        """Return True if that is the answer. Where an engine failed, it is one only to a narrow query that another
+        answered: that may well have no results, and its broader form will tell.
         """
         if narrow and self.answered:
             return True

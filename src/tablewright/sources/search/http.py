@@ -142,7 +142,8 @@ class Endpoint:
         )
 
     def _said(self, content: bytes) -> str:
-        """What the provider says of an error, in whatever form it says it, without the key if that is repeated."""
+        """Return what the provider says of an error, in whatever form it says it, without the key if that is
+        repeated."""
         try:
             said = plain_text(_message(json.loads(content)), longest=200)
         except (ValueError, RecursionError):
