@@ -31,7 +31,7 @@ from pathlib import Path
 from baseline import settle
 from models import add_model_options, column, model_settings
 from reading import judge
-from tablewright.domain.research import ResearchRequest
+from tablewright.operations.research import ResumeResearch, StartResearch, create_research, run_to_report
 from tablewright.services import Services
 from tablewright.settings import Settings
 from webs import served
@@ -58,8 +58,8 @@ class Reply:
 
 
 async def research(app: Services, question: str) -> Reply:
-    begun = await app.begin_research(ResearchRequest(question=question, report_type="answer"))
-    found = await app.run_research(begun.id)
+    created = await create_research(app, StartResearch(question=question, report_type="answer"))
+    found = await run_to_report(app, ResumeResearch(research=created.id))
     report = found.report
     assert report is not None
     return Reply(

@@ -24,9 +24,10 @@ from pathlib import Path
 
 from models import add_model_options, model_settings
 from multihop import DATA, Case, cases_of
-from tablewright.domain.research import Report, Research
+from tablewright.domain.research import Report
 from tablewright.domain.retrieved import Refusal
 from tablewright.errors import RunError
+from tablewright.operations.research import ResearchShown, ResumeResearch, StartResearch, create_research, run_to_report
 from tablewright.services import Services
 from tablewright.settings import Settings
 from tablewright.sources.fetch.fetcher import Fetched, Fetcher
@@ -133,9 +134,9 @@ async def run_all(
 ) -> None:
     async with Services.open(settings) as app:
         for question in questions:
-            begun = await app.begin_research(question)
+            created = await create_research(app, StartResearch(question=question))
             try:
-                found = await app.run_research(begun.id)
+                found = await run_to_report(app, ResumeResearch(research=created.id))
             except RunError as error:  # every search failed, or no page could be opened: said as that, not as nothing
                 tally.failed += 1
                 print(question, error.what, sep=" | ", file=sys.stderr)
@@ -147,7 +148,7 @@ async def run_all(
                 print(found.status, question, answer, len(found.report.references), sep=" | ", flush=True)
 
 
-async def audit(app: Services, found: Research, report: Report, recorder: Recorder, tally: Tally) -> None:
+async def audit(app: Services, found: ResearchShown, report: Report, recorder: Recorder, tally: Tally) -> None:
     tally.runs += 1
     tally.found += found.status == "done"
     tally.statuses.update(source.status for source in report.sources)

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
+
+import msgspec
 
 from tablewright.domain.form import Form
 from tablewright.domain.listing import FoundRows
 from tablewright.domain.model import Field
 from tablewright.domain.reply import Reply
+from tablewright.domain.research import AnsweredFollowUp, Brief, Research, ResearchEvent, ResearchRequest
 from tablewright.operations import ask as ask_verbs
 from tablewright.operations import documents as verbs
 from tablewright.operations import find as find_verbs
+from tablewright.operations import research as research_verbs
 from tablewright.operations.find import FindPlanned
 from tablewright.operations.rows import spec_field
 from tablewright.services import Services
@@ -82,3 +86,32 @@ async def list_conversations(services: Services) -> list[str]:
 
 async def get_conversation(services: Services, conversation: str) -> ask_verbs.ConversationShown:
     return await ask_verbs.get_conversation(services, ask_verbs.ConversationRequest(conversation=conversation))
+
+
+# ── research ────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+async def begin_research(
+    services: Services, asked: ResearchRequest | str, *, brief: Brief | None = None, max_tasks: int | None = None
+) -> Research:
+    more = {"question": asked} if isinstance(asked, str) else msgspec.structs.asdict(asked)
+    request = research_verbs.StartResearch(**more, brief=brief, max_searches=max_tasks)
+    return await research_verbs.create_research(services, request)
+
+
+async def run_research(
+    services: Services,
+    research_id: str,
+    *,
+    minutes: float | None = None,
+    watch: Callable[[ResearchEvent], None] = lambda _: None,
+) -> Research:
+    request = research_verbs.ResumeResearch(research=research_id, minutes=minutes)
+    await research_verbs.run_to_report(services, request, watch=watch)
+    return await services.store.researches.get(research_id)
+
+
+async def refine_research(services: Services, research_id: str, question: str) -> AnsweredFollowUp:
+    return await research_verbs.ask_follow_up(
+        services, research_verbs.AskFollowUp(research=research_id, question=question)
+    )

@@ -19,10 +19,11 @@ from tablewright.models.build import build
 from tablewright.operations.ask import open_asker
 from tablewright.operations.files import import_file
 from tablewright.operations.find import open_finder
+from tablewright.operations.research import open_researcher
 from tablewright.sample import files
 from tablewright.services import Services
 from tablewright.settings import Settings
-from tests.operating import add_documents, find_rows
+from tests.operating import add_documents, begin_research, find_rows, run_research
 
 UNHURRIED = "36000"
 """Seconds: what is recorded must not depend on how fast the model that is recorded answers."""
@@ -128,13 +129,13 @@ class Stage:
         """A whole piece of research on the sample web: what was noted, searched, checked and written."""
         async with Services.open(self.settings(fetch_delay="0")) as services:
             begun = await self.begin_research(services, question)
-            return researched(await services.run_research(begun.id))
+            return researched(await run_research(services, begun.id))
 
     async def begin_research(self, services: Services, question: str) -> Research:
-        researcher = await services._researcher()
+        researcher = await open_researcher(services)
         researcher._today = lambda: date(2026, 11, 17)
         request = ResearchRequest(question=question)
-        return await services.begin_research(request, brief=await researcher.brief(request))
+        return await begin_research(services, request, brief=await researcher.brief(request))
 
     async def shortlist(self, *messages: str, products: str = "8") -> Any:
         """A conversation with the adviser: what it says and proposes, and what the state is in the end."""

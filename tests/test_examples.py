@@ -21,6 +21,7 @@ from urllib.parse import parse_qs, urlsplit
 import mcp.client.stdio  # noqa: F401  # it keeps the stderr it is imported with: one that a process can write to
 import pytest
 
+from tablewright.operations import research as research_verbs
 from tablewright.sample import files
 from tablewright.services import Services
 from tests.doors.server.serving import TOKEN, served
@@ -121,14 +122,14 @@ def test_a_search_engine_of_your_own(run: Run) -> None:
 
 
 async def test_a_report_with_its_claims(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    opening = Services._researcher
+    opening = research_verbs.open_researcher
 
     async def on_the_recorded_day(services: Services, **how: Any) -> Any:
         researcher = await opening(services, **how)
         researcher._today = lambda: date(2026, 11, 17)
         return researcher
 
-    monkeypatch.setattr(Services, "_researcher", on_the_recorded_day)
+    monkeypatch.setattr(research_verbs, "open_researcher", on_the_recorded_day)
     recording = Recording.load("research_report")
     async with replayed(recording) as endpoint:
         settings = {"model": "openai:recorded", "model_base_url": endpoint.url, "model_window": "128000"}

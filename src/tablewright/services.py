@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, Literal
 
 from tablewright.application.advising import ShortlistVerbs
 from tablewright.application.filling import EnrichVerbs
-from tablewright.application.researching import ResearchVerbs
 from tablewright.application.tables import TableVerbs
 from tablewright.domain.access import Acting, Metered, Person
 from tablewright.domain.feed import Progress
@@ -122,7 +121,7 @@ PATIENCE = 600.0
 """Seconds for which a database that is gone is waited for, once it was there."""
 
 
-class Services(TableVerbs, EnrichVerbs, ResearchVerbs, ShortlistVerbs):
+class Services(TableVerbs, EnrichVerbs, ShortlistVerbs):
     def __init__(self, settings: Settings, store: Store, actor: str, stack: AsyncExitStack) -> None:
         self.settings = settings
         self._stack = stack

@@ -10,6 +10,7 @@ import msgspec
 from tablewright.domain.research import Report, Research, ResearchRequest
 from tablewright.services import Services
 from tablewright.settings import Settings
+from tests.operating import begin_research, run_research
 
 from ..models.endpoint import Asked, Reply, answer
 from ..pages import Page
@@ -21,8 +22,8 @@ async def researched(
     settings: Settings, question: str, *, minutes: float | None = None, max_tasks: int = 15, **fixed: Any
 ) -> Research:
     async with Services.open(settings) as app:
-        begun = await app.begin_research(ResearchRequest(question=question, **fixed), max_tasks=max_tasks)
-        found = await app.run_research(begun.id, minutes=minutes)
+        begun = await begin_research(app, ResearchRequest(question=question, **fixed), max_tasks=max_tasks)
+        found = await run_research(app, begun.id, minutes=minutes)
         await audit(app, found)
         return found
 

@@ -19,7 +19,7 @@ from tablewright.operations.files import import_rows
 from tablewright.operations.tables import RemoveTable, remove_table
 from tablewright.services import Services
 from tablewright.settings import Settings
-from tests.operating import add_documents, ask, begin_find, find_rows
+from tests.operating import add_documents, ask, begin_find, begin_research, find_rows, run_research
 
 from ..models.endpoint import Endpoint, answer, running_endpoint
 from ..pages import small_web
@@ -74,21 +74,21 @@ async def researching(folder: Path, endpoint: Endpoint) -> AsyncIterator[tuple[S
 
 async def test_research_keeps_to_what_is_left_and_writes_its_report(endpoint: Endpoint, tmp_path: Path) -> None:
     async with researching(tmp_path, endpoint) as (ann, person):
-        begun = await ann.begin_research(CHALLENGES)
-        found = await ann.run_research(begun.id)
+        begun = await begin_research(ann, CHALLENGES)
+        found = await run_research(ann, begun.id)
         run = (await ann.jobs.all())[0]
         assert await spent(ann, person) == 2 * SEARCH
         assert (found.status, run.kind, run.status) == ("partial", "research", "over_budget")
         assert found.report is not None
         await ann.limit_user("ann", {"dollars": 2 * SEARCH})
         with pytest.raises(OverQuota, match=r"Your limit is \$0.02 a month: \$0.02 used"):
-            await ann.run_research(begun.id)
+            await run_research(ann, begun.id)
 
 
 async def test_research_side_by_side_shares_what_is_left(endpoint: Endpoint, tmp_path: Path) -> None:
     async with researching(tmp_path, endpoint) as (ann, person):
-        begun = [await ann.begin_research(f"{CHALLENGES} In {year}?") for year in range(2020, 2025)]
-        await asyncio.gather(*(ann.run_research(each.id) for each in begun), return_exceptions=True)
+        begun = [await begin_research(ann, f"{CHALLENGES} In {year}?") for year in range(2020, 2025)]
+        await asyncio.gather(*(run_research(ann, each.id) for each in begun), return_exceptions=True)
         assert await spent(ann, person) == 2 * SEARCH
 
 

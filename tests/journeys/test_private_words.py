@@ -14,7 +14,7 @@ from tablewright.domain.model import Step
 from tablewright.domain.research import ResearchRequest
 from tablewright.domain.shortlist import CONFIRM
 from tablewright.services import Services
-from tests.operating import add_documents, begin_find, find_rows
+from tests.operating import add_documents, begin_find, begin_research, find_rows, run_research
 
 from ..models.endpoint import Endpoint, running_endpoint
 from ..pages import Page, SmallWeb, small_web
@@ -70,8 +70,8 @@ async def test_research_fills_gaps_with_no_words_of_a_document(endpoint: Endpoin
         async with Services.open(settings) as app:
             text = "The challenges of vertical farming, as our own farm meets them."
             await add_documents(app, written(tmp_path, text), kind="memo")
-            begun = await app.begin_research(ResearchRequest(question=CHALLENGES))
-            found = await app.run_research(begun.id)
+            begun = await begin_research(app, ResearchRequest(question=CHALLENGES))
+            found = await run_research(app, begun.id)
         assert leaked(web) == []
         assert "vertical farming crops" in web.queries
         steps = [step.detail for each in found.rounds for note in each.notes for step in note.steps]

@@ -13,7 +13,7 @@ from tablewright.formats.reports import render
 from tablewright.formats.reports.wording import address
 from tablewright.services import Services
 from tablewright.settings import Settings
-from tests.operating import add_documents, remove_documents
+from tests.operating import add_documents, begin_research, remove_documents, run_research
 
 from ..pages import Page, SmallWeb, small_web
 from .researching import CHALLENGES, FARMS, researched
@@ -61,22 +61,22 @@ async def test_nothing_found_is_a_report_that_says_so_and_nothing_else(tmp_path:
 async def test_searches_that_all_fail_end_it_as_failed_and_it_can_be_resumed(farms: SmallWeb, tmp_path: Path) -> None:
     farms.search_status = 403
     async with Services.open(farms.settings(tmp_path)) as app:
-        begun = await app.begin_research(CHALLENGES)
+        begun = await begin_research(app, CHALLENGES)
         with pytest.raises(RunError, match="Every search of round 1 failed") as failed:
-            await app.run_research(begun.id)
+            await run_research(app, begun.id)
         assert "are kept" in failed.value.kept
         assert begun.id in failed.value.advice
-        assert (await app.research(begun.id)).status == "failed"
+        assert (await app.store.researches.get(begun.id)).status == "failed"
         farms.search_status = 200
-        assert (await app.run_research(begun.id)).status == "done"
+        assert (await run_research(app, begun.id)).status == "done"
 
 
 async def test_pages_that_were_found_and_cannot_be_opened_are_not_nothing_found(tmp_path: Path) -> None:
     pages = {"/d": Page("Vertical farming challenges", "<p>Secret</p>", status=403)}
     async with small_web(pages) as web, Services.open(web.settings(tmp_path)) as app:
-        begun = await app.begin_research(CHALLENGES)
+        begun = await begin_research(app, CHALLENGES)
         with pytest.raises(RunError, match="none could be read"):
-            await app.run_research(begun.id)
+            await run_research(app, begun.id)
 
 
 async def test_pages_that_refuse_are_listed_with_their_status(tmp_path: Path) -> None:
@@ -118,17 +118,17 @@ async def test_the_notes_are_a_table_with_their_evidence(farms: SmallWeb, tmp_pa
 async def test_what_cannot_be_asked_is_refused_before_anything_is_done(tmp_path: Path) -> None:
     async with Services.open(Settings(home=str(tmp_path), search="sample")) as app:
         with pytest.raises(UsageError, match="no question"):
-            await app.begin_research("  ")
+            await begin_research(app, "  ")
         with pytest.raises(UsageError, match="one search"):
-            await app.begin_research(CHALLENGES, max_tasks=0)
+            await begin_research(app, CHALLENGES, max_tasks=0)
         assert await app.tables() == []
 
 
 async def test_those_who_watch_see_the_rounds(farms: SmallWeb, tmp_path: Path) -> None:
     events: list[ResearchEvent] = []
     async with Services.open(farms.settings(tmp_path)) as app:
-        begun = await app.begin_research(CHALLENGES)
-        await app.run_research(begun.id, watch=events.append)
+        begun = await begin_research(app, CHALLENGES)
+        await run_research(app, begun.id, watch=events.append)
     assert [event.round_index for event in events if event.stage == "memo"] == [1, 2, 3]
     assert events[-1].stage == "done"
 
@@ -141,11 +141,11 @@ async def test_research_from_your_own_documents(tmp_path: Path) -> None:
     settings = Settings(home=str(tmp_path / "home"), sources="docs", search="sample")
     async with Services.open(settings) as app:
         await add_documents(app, [note])
-        begun = await app.begin_research("What are the challenges of the amber trade?")
-        found = await app.run_research(begun.id)
+        begun = await begin_research(app, "What are the challenges of the amber trade?")
+        found = await run_research(app, begun.id)
         assert found.report is not None
         assert "forgery" in str(found.report.sections[0])
         assert found.report.references[0].title
         (document,) = await app.store.documents.all()
         await remove_documents(app, [document.id])
-        assert await app.researches() == []
+        assert await app.store.researches.all() == []

@@ -33,6 +33,7 @@ from tablewright.journeys.research.notes import numbered
 from tablewright.journeys.research.report import ReportWriter
 from tablewright.services import Services
 from tablewright.store.store import Store
+from tests.operating import begin_research, run_research
 
 from ..models.endpoint import refusal, running_endpoint
 from ..pages import Page, SmallWeb, small_web
@@ -192,8 +193,8 @@ async def test_an_empty_cell_is_filled_in_round_two_from_the_pages_that_its_gap_
     async with running_endpoint() as endpoint:
         endpoint.otherwise = model
         async with Services.open(settings(mills, endpoint, tmp_path)) as app:
-            begun = await app.begin_research(ResearchRequest(question="Identify 2 wind mills with their floors"))
-            found = await app.run_research(begun.id)
+            begun = await begin_research(app, ResearchRequest(question="Identify 2 wind mills with their floors"))
+            found = await run_research(app, begun.id)
             await audit(app, found)
             rows = {cell_text(row.cell("Name")): row.cell("Floors") for row in (await app.load(found.table_id)).rows}
     assert "- De Kraai: missing: Floors" in asked_of[0]
@@ -225,10 +226,10 @@ async def test_a_model_that_is_away_while_cells_are_filled_is_no_absence(mills: 
             Reflected=reflect,
         )
         async with Services.open(settings(mills, endpoint, tmp_path)) as app:
-            begun = await app.begin_research(ResearchRequest(question="Identify 2 wind mills with their floors"))
+            begun = await begin_research(app, ResearchRequest(question="Identify 2 wind mills with their floors"))
             with pytest.raises(RunError, match=r"m refused the key.*1 whole round and everything bought are kept"):
-                await app.run_research(begun.id)
-            kept = await app.research(begun.id)
+                await run_research(app, begun.id)
+            kept = await app.store.researches.get(begun.id)
     assert (kept.status, len(kept.rounds), kept.report) == ("failed", 1, None)
 
 
@@ -256,8 +257,8 @@ async def test_whether_two_values_of_a_list_contradict_the_model_says(contradict
         async with running_endpoint() as endpoint:
             endpoint.otherwise = model
             async with Services.open(settings(web, endpoint, tmp_path)) as app:
-                begun = await app.begin_research(ResearchRequest(question="Identify 2 wind mills with their floors"))
-                found = await app.run_research(begun.id)
+                begun = await begin_research(app, ResearchRequest(question="Identify 2 wind mills with their floors"))
+                found = await run_research(app, begun.id)
     assert len(numbers) == 2
     assert len(found.rounds[-1].memo.contradictions) == int(contradicts)
     assert found.report is not None

@@ -19,6 +19,7 @@ from tablewright.sample.model import completion, key_of
 from tablewright.services import Services
 from tablewright.settings import Settings
 from tablewright.store.database import Database
+from tests.operating import begin_research, refine_research, run_research
 
 from ..models.endpoint import Asked, Endpoint, Reply, json_reply, refusal, running_endpoint
 from ..pages import Page, SmallWeb
@@ -58,13 +59,13 @@ async def test_killed_in_a_round_it_goes_on_without_buying_anything_twice(
     settings = with_model(two_sites, endpoint, tmp_path / "killed")
     await kill_at(f"Round {dies_in}".encode(), settings)
     async with Services.open(settings) as app:
-        (begun,) = await app.researches()
+        (begun,) = await app.store.researches.all()
         assert begun.status == "running"
-        kept = await app.research(begun.id)
+        kept = await app.store.researches.get(begun.id)
         assert len(kept.rounds) == dies_in - 1
-        resumed = await app.run_research(begun.id)
+        resumed = await run_research(app, begun.id)
         await audit(app, resumed)
-        again = await app.run_research(begun.id)
+        again = await run_research(app, begun.id)
     assert again.report == resumed.report
     assert [each.kind for each in resumed.rounds] == ["discover", "fill", "fill", "verify"]
     assert resumed.rounds[dies_in - 1].kind == kind
@@ -132,8 +133,8 @@ async def test_wherever_it_dies_it_comes_to_the_same_report(
         finally:
             monkeypatch.setattr(Database, "write", write)
         async with Services.open(settings) as app:
-            for begun in await app.researches():
-                found = await app.run_research(begun.id)
+            for begun in await app.store.researches.all():
+                found = await run_research(app, begun.id)
                 assert found.report is not None
                 assert essence(found.report) == essence(whole.report)
                 keys = [row.key for row in (await app.load(found.table_id)).rows]
@@ -175,11 +176,11 @@ async def test_killed_in_any_round_with_a_model_it_comes_to_the_recorded_report(
         async with Services.open(stage.settings(fetch_delay="0")) as app:
             begun = await stage.begin_research(app, LAGOON)
             with pytest.raises(TablewrightError):
-                await app.run_research(begun.id)
+                await run_research(app, begun.id)
             is_gone, dies_at = False, ""
         async with Services.open(stage.settings(fetch_delay="0")) as app:
-            assert len((await app.research(begun.id)).rounds) == rounds
-            assert researched_as_recorded(await app.run_research(begun.id)) == recording.result
+            assert len((await app.store.researches.get(begun.id)).rounds) == rounds
+            assert researched_as_recorded(await run_research(app, begun.id)) == recording.result
     assert answered == dict.fromkeys(recording.exchanges, 1)
 
 
@@ -187,11 +188,11 @@ async def test_when_the_time_was_up_the_report_is_partial_and_the_round_is_done_
     farms: SmallWeb, tmp_path: Path
 ) -> None:
     async with Services.open(farms.settings(tmp_path)) as app:
-        begun = await app.begin_research(CHALLENGES)
-        late = await app.run_research(begun.id, minutes=0.01, watch=lambda event: wait_at(event, "task", 0.6))
+        begun = await begin_research(app, CHALLENGES)
+        late = await run_research(app, begun.id, minutes=0.01, watch=lambda event: wait_at(event, "task", 0.6))
         assert late.status == "partial"
         assert late.rounds[0].stopped == "the time of 0.01 minutes was up"
-        resumed = await app.run_research(begun.id)
+        resumed = await run_research(app, begun.id)
         assert resumed.status == "done"
         assert resumed.rounds[0].stopped == ""
         assert resumed.rounds[0].source_notes
@@ -204,12 +205,12 @@ def wait_at(event: ResearchEvent, stage: str, seconds: float) -> None:
 
 async def test_a_partial_report_stays_until_there_is_a_better_one(farms: SmallWeb, tmp_path: Path) -> None:
     async with Services.open(farms.settings(tmp_path)) as app:
-        begun = await app.begin_research(CHALLENGES)
-        partial = await app.run_research(begun.id, minutes=0.0)
-        going_on = asyncio.create_task(app.run_research(begun.id, watch=lambda event: going_on.cancel()))
+        begun = await begin_research(app, CHALLENGES)
+        partial = await run_research(app, begun.id, minutes=0.0)
+        going_on = asyncio.create_task(run_research(app, begun.id, watch=lambda event: going_on.cancel()))
         with pytest.raises(asyncio.CancelledError):
             await going_on
-        kept = await app.research(begun.id)
+        kept = await app.store.researches.get(begun.id)
     assert kept.status == "cancelled"
     assert kept.report == partial.report
 
@@ -217,9 +218,9 @@ async def test_a_partial_report_stays_until_there_is_a_better_one(farms: SmallWe
 async def test_a_follow_up_that_nothing_stored_answers_searches(farms: SmallWeb, tmp_path: Path) -> None:
     farms.pages["/z"] = Page("Tomatoes", "<p>Tomatoes need 18 hours of light in a greenhouse.</p>", found_by="tomatoes")
     async with Services.open(farms.settings(tmp_path)) as app:
-        begun = await app.begin_research(CHALLENGES)
-        await app.run_research(begun.id)
-        answered = await app.refine_research(begun.id, "How many hours of light do tomatoes need?")
+        begun = await begin_research(app, CHALLENGES)
+        await run_research(app, begun.id)
+        answered = await refine_research(app, begun.id, "How many hours of light do tomatoes need?")
     assert answered.searched
     assert "18" in " ".join(sentence.text for sentence in answered.sentences)
     assert all(sentence.citations for sentence in answered.sentences)

@@ -11,6 +11,7 @@ import pytest
 from tablewright.domain.research import Research
 from tablewright.formats.reports import render
 from tablewright.services import Services
+from tests.operating import begin_research, run_research
 
 from ..models.endpoint import Endpoint
 from ..pages import SmallWeb
@@ -68,8 +69,8 @@ async def test_gaps_are_filled_as_long_as_the_answer_depends_on_them_and_new_sea
 
 async def run_with(max_tasks: int, settings: Any) -> Research:
     async with Services.open(settings) as app:
-        begun = await app.begin_research(CHALLENGES, max_tasks=max_tasks)
-        found = await app.run_research(begun.id)
+        begun = await begin_research(app, CHALLENGES, max_tasks=max_tasks)
+        found = await run_research(app, begun.id)
         await audit(app, found)
         return found
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from tablewright.domain.research import ResearchRequest
 from tablewright.domain.retrieved import Retrieved
@@ -19,8 +20,10 @@ from tablewright.formats.reports.wording import address
 from tablewright.journeys.research.progress import memo_text
 from tablewright.journeys.research.rounds import MOST_PAGES, independent_of
 from tablewright.models.tokens import estimate_tokens
+from tablewright.operations.research import PlanResearch, plan_research
 from tablewright.services import Services
 from tablewright.settings import Settings
+from tests.operating import begin_research, refine_research, run_research
 
 from ..models.endpoint import Asked, Endpoint, Reply, refusal
 from ..pages import Page, SmallWeb, small_web
@@ -72,8 +75,8 @@ def with_model(web: SmallWeb, endpoint: Endpoint, folder: Path, **settings: str)
 
 async def run(settings: Settings, question: str = CHALLENGES, **fixed: Any) -> Any:
     async with Services.open(settings) as app:
-        begun = await app.begin_research(ResearchRequest(question=question, **fixed))
-        found = await app.run_research(begun.id)
+        begun = await begin_research(app, ResearchRequest(question=question, **fixed))
+        found = await run_research(app, begun.id)
         await audit(app, found)
         return found
 
@@ -391,7 +394,7 @@ async def test_in_a_language_that_is_not_ours_the_model_translates_our_lines_onc
     await run(settings)
     assert len(asked_for(endpoint, "TranslatedLines")) == 2  # the lines, and what was wrong with one of them
     async with Services.open(replace(settings, model="builtin")) as app:
-        kept = (await app.research(found.id)).report
+        kept = (await app.store.researches.get(found.id)).report
     assert kept is not None
     text = render(kept, "md").decode()
     assert "## fr In short" in text
@@ -428,20 +431,20 @@ async def test_a_model_that_fails_ends_it_as_failed_and_resuming_asks_only_what_
 
     endpoint.otherwise = plan_alone
     async with Services.open(with_model(two_sites, endpoint, tmp_path)) as app:
-        begun = await app.begin_research(CHALLENGES)
+        begun = await begin_research(app, CHALLENGES)
         with pytest.raises(ModelError, match="No page could be read") as failed:
-            await app.run_research(begun.id)
+            await run_research(app, begun.id)
         assert failed.value.kept.startswith("The plan")
         assert f"--resume {begun.id}" in failed.value.advice
         endpoint.otherwise = no_report
         with pytest.raises(ModelError, match="could not be written") as failed:
-            await app.run_research(begun.id)
+            await run_research(app, begun.id)
         assert failed.value.kept.startswith("3 whole rounds")
-        kept = await app.research(begun.id)
+        kept = await app.store.researches.get(begun.id)
         assert (kept.status, len(kept.rounds), kept.report) == ("failed", 3, None)
         endpoint.otherwise = answering
         before = len(endpoint.asked)
-        found = await app.run_research(begun.id)
+        found = await run_research(app, begun.id)
         assert found.status == "done"
         assert len(endpoint.asked) == before + 1
 
@@ -464,14 +467,14 @@ async def test_the_plan_keeps_what_the_user_has_fixed_and_takes_a_change_in_word
 ) -> None:
     endpoint.otherwise = by_decision(ANSWERS)
     async with Services.open(with_model(two_sites, endpoint, tmp_path)) as app:
-        request = ResearchRequest(question=CHALLENGES, sections=("Energy", "Labour"), length="short")
-        brief = await app.plan_research(request)
+        request = PlanResearch(question=CHALLENGES, sections=("Energy", "Labour"), length="short")
+        planned = await plan_research(app, request)
+        brief, likely = planned.brief, planned.estimate
         assert [angle.name for angle in brief.angles] == ["Energy", "Labour"]
         assert brief.length == "short"
-        likely = await app.estimate_research(brief)
         assert likely.searches > 1
         assert likely.input_tokens > 1_000
-        await app.plan_research(request, before=brief, change="only farms in Norway")
+        await plan_research(app, structs.replace(request, brief=brief, change="only farms in Norway"))
     assert "only farms in Norway" in asked_for(endpoint, "ResearchPlan")[-1]
     assert "Sections: Energy" in asked_for(endpoint, "ResearchPlan")[-1]
 
@@ -481,17 +484,17 @@ async def test_a_follow_up_is_answered_from_the_pages_that_were_read(
 ) -> None:
     endpoint.otherwise = by_decision(ANSWERS)
     async with Services.open(with_model(two_sites, endpoint, tmp_path)) as app:
-        begun = await app.begin_research(CHALLENGES)
-        await app.run_research(begun.id)
+        begun = await begin_research(app, CHALLENGES)
+        await run_research(app, begun.id)
         before = len(two_sites.queries)
-        answered = await app.refine_research(begun.id, "What share of the costs is electricity?")
+        answered = await refine_research(app, begun.id, "What share of the costs is electricity?")
         assert (len(two_sites.queries), answered.searched) == (before, False)
         assert [each.text for each in answered.sentences] == ["Electricity is 30 % of all costs."]
         assert answered.references[0].url == two_sites.url("/b")
-        assert (await app.research(begun.id)).answered == (answered,)
+        assert (await app.store.researches.get(begun.id)).answered == (answered,)
         short = report(answer=sentence("30 %", 1), summary=[sentence("One site says so.", 1)])
         endpoint.otherwise = by_decision(ANSWERS | {"ResearchPlan": plan(report_type="answer"), "WrittenReport": short})
-        answered = await app.refine_research(begun.id, "How much of the costs is electricity?")
+        answered = await refine_research(app, begun.id, "How much of the costs is electricity?")
         assert [each.text for each in answered.sentences] == ["30 %", "One site says so."]
 
 
@@ -505,12 +508,12 @@ async def test_the_part_of_a_follow_up_that_was_not_read_before_is_searched_for(
         ANSWERS | {"ResearchPlan": plan(), "WrittenReport": lambda _: next(reports), "Reflected": reflected()}
     )
     async with Services.open(with_model(two_sites, endpoint, tmp_path)) as app:
-        begun = await app.begin_research(CHALLENGES)
-        await app.run_research(begun.id)
+        begun = await begin_research(app, CHALLENGES)
+        await run_research(app, begun.id)
         endpoint.otherwise = by_decision(
             ANSWERS | {"ResearchPlan": plan(queries=["bills"]), "WrittenReport": lambda _: next(reports)}
         )
-        answered = await app.refine_research(begun.id, "What share is electricity, and what do bills say?")
+        answered = await refine_research(app, begun.id, "What share is electricity, and what do bills say?")
     assert answered.searched
     assert [each.text for each in answered.sentences] == ["It is 30 %, or 40 % by the bills."]
     assert {each.url for each in answered.references} == {two_sites.url("/b"), two_sites.others[0].url("/c")}
@@ -601,9 +604,9 @@ async def test_a_model_that_does_not_answer_holds_no_report_up_beyond_the_time(
 
     endpoint.otherwise = answers_but_one
     async with Services.open(with_model(two_sites, endpoint, tmp_path)) as app:
-        begun = await app.begin_research(CHALLENGES)
+        begun = await begin_research(app, CHALLENGES)
         async with asyncio.timeout(PATIENCE):
-            found = await app.run_research(begun.id, minutes=0.05)
+            found = await run_research(app, begun.id, minutes=0.05)
     assert found.status == "partial"
     assert found.report is not None
     assert any(note.startswith("This report is partial") for note in found.report.notes)

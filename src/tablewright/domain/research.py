@@ -16,6 +16,7 @@ from tablewright.domain.usage import Usage
 
 ReportType: TypeAlias = Literal["narrative", "comparison", "answer", "catalog"]
 Length: TypeAlias = Literal["short", "standard", "long"]
+ReportFormat: TypeAlias = Literal["md", "html", "docx", "pdf", "json"]
 GapType: TypeAlias = Literal["missing_field", "weak_evidence", "missing_candidates", "missing_topic"]
 FieldStatus: TypeAlias = Literal["missing", "partial", "found"]
 Verdict: TypeAlias = Literal["supported", "partly supported", "contradicted", "qualified", "not checked"]

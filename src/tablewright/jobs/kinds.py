@@ -36,7 +36,7 @@ RUN_KINDS = {
         RunKind(name="find", work="tablewright.operations.find:run_find", spends=True),
         RunKind(name="recheck", work="tablewright.operations.work:run_recheck"),
         RunKind(name="refresh", work="tablewright.operations.work:run_refresh", spends=True),
-        RunKind(name="research", work="tablewright.operations.work:run_research", spends=True),
+        RunKind(name="research", work="tablewright.operations.research:run_research", spends=True),
     )
 }
 

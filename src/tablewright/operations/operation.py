@@ -57,6 +57,12 @@ class Page(Noun, frozen=True):
     next: str | None
 
 
+class FileWritten(Noun, frozen=True):
+    """The reply of an operation that writes a file to a `path`. `name` is what to call the file, without its ending."""
+
+    name: str
+
+
 R = TypeVar("R", bound=Request)
 T = TypeVar("T")
 Verb: TypeAlias = "Callable[Concatenate[Services, R, ...], Awaitable[T]]"

@@ -13,13 +13,11 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from tablewright.domain.research import Research
 from tablewright.engine.fill import Fill
 from tablewright.errors import Cancelled, ModelError, Paused, UsageError
 from tablewright.jobs.authority import check_authority
 from tablewright.jobs.kinds import RunContext
 from tablewright.journeys import refresh
-from tablewright.policies import research_extent, terms_of
 
 if TYPE_CHECKING:
     from tablewright.corpus.ingest import Ingested
@@ -102,19 +100,3 @@ async def _fill_and_apply(services: Services, context: RunContext, fill: Fill) -
     if context.request["apply"] and filled.status == "done":
         await check_authority(services.store, context.run)
         await services.changes.apply_unseen(filled.proposal_id)
-
-
-async def run_research(services: Services, context: RunContext) -> Research:
-    """Do a planned piece of research, or continue it."""
-    from tablewright.journeys.research.research import Researcher
-
-    researcher = Researcher(
-        services.store,
-        await services.open_tools(("web", "model")),
-        actor=services.actor,
-        minutes=context.request["minutes"],
-        extent=research_extent(services.settings),
-        terms=terms_of(services.settings),
-        watch=context.tell,
-    )
-    return await researcher.run(context.request["research"])

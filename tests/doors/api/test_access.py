@@ -21,13 +21,13 @@ def ids(api: Api) -> dict[str, str]:
     """One of everything, all of them the owner's."""
     table_id = api.bring_in()
     run = api.run(table_id, "Twice:number=1+1")
-    research = api.post("/research", {"question": "Who founded Brightwater Foods?", "max_tasks": 1}, 202)
+    research = api.post("/research", {"question": "Who founded Brightwater Foods?", "max_searches": 1}, 202)
     api.watch(research["run_id"])
     return {
         "table_id": table_id,
         "run_id": run["run_id"],
         "proposal_id": run["proposal_id"],
-        "research_id": research["research_id"],
+        "research": research["research_id"],
         "row_id": "1",
         "field": "Country",
         "name": "ann",

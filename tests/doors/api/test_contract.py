@@ -63,7 +63,7 @@ def seeded(api: Api) -> dict[str, Any]:
         "field": "Country",
         "document": answered.json()["documents"][0]["id"],
         "result": reply["result_id"],
-        "research_id": researched(api),
+        "research": researched(api),
         "shortlist_id": api.post("/shortlists", {}, 201)["id"],
         "name": "ann",
         "token_id": api.post("/users/ann/tokens", {}, 201)["token"]["id"],
@@ -74,7 +74,7 @@ def seeded(api: Api) -> dict[str, Any]:
 
 
 def researched(api: Api) -> str:
-    started = api.post("/research", {"question": "Who founded Brightwater Foods?", "max_tasks": 2}, 202)
+    started = api.post("/research", {"question": "Who founded Brightwater Foods?", "max_searches": 2}, 202)
     api.watch(started["run_id"])
     return str(started["research_id"])
 

@@ -157,12 +157,12 @@ def test_rows_are_found_watched_and_accounted_for(api: Api) -> None:
 
 def test_research_is_started_watched_and_written_down(api: Api) -> None:
     ann = api.of("ann", "editor")
-    asked = {"question": "When was Brightwater Foods founded?", "max_tasks": 3}
+    asked = {"question": "When was Brightwater Foods founded?", "max_searches": 3}
     planned = ann.post("/research/plan", asked)
     assert planned["estimate"]["searches"] == 1
     brief = planned["brief"] | {"queries": ["Brightwater Foods history"]}
     started = ann.post("/research", asked | {"brief": brief}, 202)
-    assert ann.refused(400, "POST", "/research", json=asked | {"brief": {"queries": 3}})["message"]
+    assert ann.refused(422, "POST", "/research", json=asked | {"brief": {"queries": 3}})["message"]
     assert ann.refused(400, "GET", f"/research/{started['research_id']}/report")["message"]
     told = ann.watch(started["run_id"])
     assert told[-1][1]["status"] == "done"
@@ -180,7 +180,7 @@ def test_research_is_started_watched_and_written_down(api: Api) -> None:
 
 
 def test_the_list_of_researches_does_not_read_their_reports(api: Api) -> None:
-    started = api.post("/research", {"question": "When was Brightwater Foods founded?", "max_tasks": 1}, 202)
+    started = api.post("/research", {"question": "When was Brightwater Foods founded?", "max_searches": 1}, 202)
     api.watch(started["run_id"])
 
     async def damage(services: Any) -> None:

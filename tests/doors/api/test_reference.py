@@ -75,7 +75,9 @@ def test_what_costs_money_can_be_asked_for_once() -> None:
         "/find/plan",
         "/tables/{table}/found",
         "/research",
-        "/research/{research_id}/questions",
+        "/research/plan",
+        "/research/{research}/questions",
+        "/research/{research}/resume",
         "/shortlists/{shortlist_id}/turns",
     }
 

@@ -250,7 +250,7 @@ async def test_a_follow_up_that_nobody_could_plan_says_so_and_changes_nothing(
         endpoint.otherwise = refusal(401)
         model = {"model": "openai:gpt-4o-mini", "model_base_url": endpoint.url, "model_api_key": "k"}
         async with within(tmp_path, **model) as talk:
-            error = await talk.refused("research", research_id=done["research_id"], question=FOLLOW_UP)
+            error = await talk.refused("research", research=done["research_id"], question=FOLLOW_UP)
             assert "refused the key" in error["what"]
             assert "Nothing was changed" in error["kept"]
             assert (await talk.read(f"tablewright://research/{done['research_id']}")) == done["report_markdown"]

@@ -42,7 +42,7 @@ async def test_research_and_a_shortlist_turn_need_the_token_and_tell_what_they_d
             told = [message for _, _, message in talk.progress]
             assert any("Round 1: " in each for each in told)
             assert done["references"][0]["quotes"]
-            answered = await talk("research", research_id=done["research_id"], question=FOLLOW_UP)
+            answered = await talk("research", research=done["research_id"], question=FOLLOW_UP)
             assert "€3.20" in answered["sentences"][0]
             assert (await talk.read(f"tablewright://research/{done['research_id']}")) == done["report_markdown"]
 

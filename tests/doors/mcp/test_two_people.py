@@ -23,7 +23,7 @@ NAMES = {
     "table": "table_id",
     "run_id": "run_id",
     "proposal_id": "proposal_id",
-    "research_id": "research_id",
+    "research": "research",
     "shortlist_id": "shortlist_id",
     "conversation": "conversation",
 }

@@ -19,6 +19,7 @@ from tablewright.domain.model import Field
 from tablewright.operations.files import import_file
 from tablewright.services import Services
 from tests.doors.server.serving import TOKEN, Served, error_of, served
+from tests.operating import begin_research
 from tests.patience import PATIENCE
 
 OPEN = {("GET", "/login"), ("HEAD", "/login"), ("POST", "/login"), ("POST", "/logout"), ("GET", "/api/v1/health")}
@@ -152,12 +153,12 @@ def known(server: Served, tmp_path_factory: pytest.TempPathFactory) -> dict[str,
         fill = await services.plan_enrich(table.id, [Field(name="Twice", question="={Price} * 2")], "computation")
         result = await fill.run()
         proposals = await services.store.proposals.all(table.id)
-        research = await services.begin_research(f"Which towns are near {SECRET}?")
+        research = await begin_research(services, f"Which towns are near {SECRET}?")
         return {
             "table_id": table.id,
             "run_id": result.run_id,
             "proposal_id": proposals[0].id,
-            "research_id": research.id,
+            "research": research.id,
             "row_id": "1",
             "field": "Company",
         }
@@ -192,7 +193,7 @@ def test_a_viewer_cannot_write_or_start_anything(server: Served, known: dict[str
 @pytest.mark.parametrize("role", ["viewer", "editor"])
 def test_others_tables_are_not_there(server: Served, known: dict[str, str], role: Any) -> None:
     token = server.add_user(f"other {role}", role)
-    about = re.compile("{(table_id|run_id|proposal_id|research_id)}")
+    about = re.compile("{(table_id|run_id|proposal_id|research)}")
     with server.client(token) as other:
         for method, path in api_routes(server.app, writes=False) + api_routes(server.app, writes=True):
             if "/users" in path:

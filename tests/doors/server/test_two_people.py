@@ -20,7 +20,7 @@ from tablewright.operations.files import import_file
 from tablewright.services import FileOptions, Services
 from tests.doors.server.serving import TOKEN, Served, served
 from tests.doors.server.test_routes import READS, routes
-from tests.operating import add_documents, ask, get_conversation, list_conversations
+from tests.operating import add_documents, ask, begin_research, get_conversation, list_conversations
 
 SECRET = "Quietwater"
 THINGS = (
@@ -32,7 +32,7 @@ THINGS = (
     "document_id",
     "conversation",
     "result",
-    "research_id",
+    "research",
     "shortlist_id",
     "thing_id",
     "token_id",
@@ -98,7 +98,7 @@ async def one_of_each(services: Services, folder: Path) -> dict[str, str]:
     run = await fill.run()
     await add_documents(ann, [lease])
     reply = await ask(ann, "Which leases end in 2027?")
-    research = await ann.begin_research(f"Which towns are near {SECRET}?")
+    research = await begin_research(ann, f"Which towns are near {SECRET}?")
     shortlist = await ann.begin_shortlist()
     await ann.shortlist_turn(shortlist.id, f"A kettle for {SECRET}", exports=folder)
     return {
@@ -110,7 +110,7 @@ async def one_of_each(services: Services, folder: Path) -> dict[str, str]:
         "document_id": document,
         "conversation": reply.conversation,
         "result": reply.result_id or await ann.store.results.keep(SECRET, ["Lease"], []),
-        "research_id": research.id,
+        "research": research.id,
         "shortlist_id": shortlist.id,
         "thing_id": table.id,
         "token_id": (await ann.tokens.all("ann"))[0].id,
@@ -132,7 +132,7 @@ async def everything(services: Services) -> list[Any]:
         await ann.jobs.all(),
         await ann.store.documents.all(),
         [await get_conversation(ann, each) for each in await list_conversations(ann)],
-        [await ann.research(each.id) for each in await ann.researches()],
+        [await ann.store.researches.get(each.id) for each in await ann.store.researches.all()],
         await ann.shortlists(),
     ]
 
@@ -271,7 +271,7 @@ def test_what_ann_shares_is_seen_by_those_she_names_and_by_no_one_else(world: Wo
         "table": f"/api/v1/tables/{known['table_id']}",
         "document": f"/api/v1/documents/{known['document_id']}",
         "conversation": f"/api/v1/conversations/{known['conversation']}",
-        "research": f"/api/v1/research/{known['research_id']}",
+        "research": f"/api/v1/research/{known['research']}",
         "shortlist": f"/api/v1/shortlists/{known['shortlist_id']}",
     }
     ann, bob, vic = (server.client(world.tokens[name]) for name in ("ann", "bob", "vic"))

@@ -15,7 +15,7 @@ from tablewright.domain.fieldspec import parse_field
 from tablewright.operations.files import import_file
 from tablewright.sample.documents import files
 from tablewright.services import FileOptions, Services
-from tests.operating import add_documents, begin_find, find_rows
+from tests.operating import add_documents, begin_find, begin_research, find_rows, run_research
 
 from .conftest import PATIENCE, NewPage, Site, playwright, serve
 
@@ -91,8 +91,8 @@ async def find_kettles(services: Services) -> str:
 
 
 async def do_research(services: Services) -> str:
-    begun = await services.begin_research("What does the Lagoon plan of Parrotfish Cloud cost?", max_tasks=4)
-    await services.run_research(begun.id)
+    begun = await begin_research(services, "What does the Lagoon plan of Parrotfish Cloud cost?", max_tasks=4)
+    await run_research(services, begun.id)
     return begun.id
 
 

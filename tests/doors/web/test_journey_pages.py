@@ -17,7 +17,7 @@ from tablewright.operations.runs import RunRequest, get_run
 from tablewright.sample.documents import files
 from tablewright.sample.pdf import write_pdf
 from tablewright.services import FileOptions, Services
-from tests.operating import add_documents, ask
+from tests.operating import add_documents, ask, begin_research
 
 from .conftest import PATIENCE, NewPage, Site, playwright, serve
 
@@ -209,7 +209,7 @@ async def test_research_is_planned_watched_read_cited_downloaded_and_refined(pla
 
 async def test_research_that_was_cut_off_can_be_gone_on_with(place: Site, browser: NewPage) -> None:
     async with place.open() as services:
-        begun = await services.begin_research("Who founded Kestrelworks?", max_tasks=3)
+        begun = await begin_research(services, "Who founded Kestrelworks?", max_tasks=3)
     async with browser() as page:
         await go(page, f"{place.url}/research/{begun.id}")
         await expect(page.get_by_text("interrupted")).to_be_visible()

@@ -19,7 +19,7 @@ from tablewright.operations.ask import ask_documents
 from tablewright.operations.files import import_file
 from tablewright.services import FileOptions, Services
 from tests.doors.server.serving import TOKEN, Served, served
-from tests.operating import add_documents, ask
+from tests.operating import add_documents, ask, begin_research, run_research
 
 from .conftest import PATIENCE, NewPage, playwright
 
@@ -129,9 +129,9 @@ async def test_research_that_one_may_no_longer_see_is_not_stopped_or_taken_along
     token = server.add_user("rob", "editor")
 
     async def research(services: Services) -> str:
-        begun = await services.begin_research("Who founded Kestrelworks?", max_tasks=1)
+        begun = await begin_research(services, "Who founded Kestrelworks?", max_tasks=1)
         await services.share("research", begun.id, ["rob"])
-        await services.run_research(begun.id)
+        await run_research(services, begun.id)
         return begun.id
 
     research_id = server.do(research)

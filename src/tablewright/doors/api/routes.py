@@ -16,7 +16,6 @@ from tablewright.doors.api import (
     files,
     health,
     refresh,
-    research,
     row_pages,
     shortlists,
     tokens,
@@ -27,14 +26,14 @@ from tablewright.doors.api import runs as filling
 from tablewright.doors.api.adapter import add_operation
 from tablewright.doors.api.answers import ERRORS
 from tablewright.doors.api.inputs import resource
-from tablewright.operations import ask, documents, find, retrieval, review, rows, runs, tables
+from tablewright.operations import ask, documents, find, research, retrieval, review, rows, runs, tables
 from tablewright.operations.operation import Operation
 
 TOKEN = HTTPBearer(auto_error=False, scheme_name="token", description="A user's token, or the owner's.")
 
 TABLE, ROW = "/tables/{table}", "/tables/{table}/rows/{row_id}"
 DOCUMENT, PROPOSAL = "/documents/{document}", "/proposals/{proposal_id}"
-RUN = "/runs/{run_id}"
+RUN, RESEARCH = "/runs/{run_id}", "/research/{research}"
 
 OPERATIONS: dict[str, dict[str, Operation[Any, Any]]] = {
     "tables": {
@@ -108,6 +107,16 @@ OPERATIONS: dict[str, dict[str, Operation[Any, Any]]] = {
         "GET /retrieval/annotations_aggregate": retrieval.annotations_aggregate,
         "GET /retrieval/export_annotations_csv": retrieval.export_annotations_csv,
     },
+    "research": {
+        "GET /research": research.list_research,
+        "POST /research": research.start_research,
+        "POST /research/plan": research.plan_research,
+        f"GET {RESEARCH}": research.get_research,
+        f"DELETE {RESEARCH}": research.remove_research,
+        f"POST {RESEARCH}/resume": research.resume_research,
+        f"GET {RESEARCH}/report": research.export_report,
+        f"POST {RESEARCH}/questions": research.ask_follow_up,
+    },
     "find": {
         "POST /find": find.start_find,
         "POST /find/plan": find.plan_find,
@@ -128,12 +137,12 @@ CREATES = frozenset(
     }
 )
 """Operations that are answered with status 201."""
-STARTS = frozenset({"start_find", "find_more", "cancel_run", "resume_run"})
+STARTS = frozenset({"start_find", "find_more", "start_research", "resume_research", "cancel_run", "resume_run"})
 """Operations that start or stop a run, and are answered with status 202 before it has ended."""
 FILES = {"add_documents": "paths"}
 FILE = {"import_table": "path"}
 """The field of a request that has the paths of uploaded files, or of one."""
-DOWNLOADS = frozenset({"export_result", "export_annotations_csv"})
+DOWNLOADS = frozenset({"export_result", "export_annotations_csv", "export_report"})
 """Operations that write a file, which is the answer."""
 
 router = APIRouter(responses=ERRORS)
@@ -145,7 +154,6 @@ for module in (
     filling,
     events,
     refresh,
-    research,
     shortlists,
     visible,
     users,

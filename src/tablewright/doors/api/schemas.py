@@ -154,6 +154,8 @@ def default_of(field: msgspec.structs.FieldInfo) -> Any:
         return field.default_factory()
     if field.default is msgspec.NODEFAULT:
         return ...
+    if isinstance(field.default, msgspec.Struct):
+        return msgspec.to_builtins(field.default)
     return list(field.default) if isinstance(field.default, tuple) else field.default
 
 

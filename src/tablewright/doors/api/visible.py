@@ -12,7 +12,6 @@ from pydantic import Field as Value
 
 from tablewright.domain.access import Shareable, Shared
 from tablewright.domain.model import Table
-from tablewright.domain.research import Research
 from tablewright.domain.shortlist import ShortlistState
 from tablewright.doors.api.answers import Json
 from tablewright.doors.api.inputs import Body, Name, an_id, resource
@@ -25,11 +24,6 @@ async def seen_table(visit: Visit, table_id: str) -> Table:
     if not visit.person.sees(table_id):  # before the name is looked up: others' tables may be called the same
         raise NotFound(f"There is no table {table_id!r}.")
     return await visit.table(table_id)
-
-
-async def seen_research(visit: Visit, research_id: str) -> Research:
-    with not_there(f"research {research_id!r}"):
-        return await visit.services.research(research_id)
 
 
 async def seen_shortlist(visit: Visit, shortlist_id: str) -> ShortlistState:

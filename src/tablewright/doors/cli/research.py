@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import asyncio
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
+from typing import TYPE_CHECKING, Annotated, Literal, get_args
 
+import msgspec
 import typer
 
 from tablewright.domain.printable import printable
-from tablewright.domain.research import AnsweredFollowUp, Brief, Research, ResearchEvent, ResearchRequest
+from tablewright.domain.research import AnsweredFollowUp, Brief, ResearchEvent
 from tablewright.domain.text import plural
 from tablewright.doors.cli import output
 from tablewright.doors.cli.root import Budget, Json, Model, Search, Sources, Tokens, app, check_choice, with_app
 from tablewright.errors import Cancelled, UsageError
 
 if TYPE_CHECKING:
+    from tablewright.operations.research import ResearchPage, ResearchShown, StartResearch
     from tablewright.services import Services
 
 ROUNDS = {"discover": "discovery", "fill": "gap-filling", "verify": "verification"}
@@ -27,8 +29,9 @@ Lengths = Literal["", "short", "standard", "long"]
 @app.command()
 def research(
     question: Annotated[str, typer.Argument(help="What to find out; with --refine, the follow-up question.")] = "",
-    type: Annotated[
-        str, typer.Option("--type", help="narrative, comparison, answer or catalog, instead of what the plan says.")
+    report_type: Annotated[
+        str,
+        typer.Option("--report-type", help="narrative, comparison, answer or catalog, instead of what the plan says."),
     ] = "",
     items: Annotated[
         int,
@@ -46,10 +49,10 @@ def research(
     language: Annotated[
         str, typer.Option("--language", help="The language of the report, instead of the question's.")
     ] = "",
-    tasks: Annotated[
+    max_searches: Annotated[
         int | None,
         typer.Option(
-            "--tasks",
+            "--max-searches",
             metavar="N",
             min=1,
             max=200,
@@ -85,10 +88,12 @@ def research(
     model, the report consists of excerpts.
     """
     from tablewright.formats.reports import report_format
+    from tablewright.operations import research as verbs
+    from tablewright.operations.operation import NO_LIMIT
 
     if out is not None:
         report_format(out)  # what cannot be written is said before anything is spent
-    check_choice(type, get_args(Kind), "report type")
+    check_choice(report_type, get_args(Kind), "report type")
     check_choice(length, get_args(Lengths), "length")
     if sum(map(bool, (resume, refine, show, list_all))) > 1:
         raise UsageError("--resume, --refine, --show and --list do not go together.")
@@ -102,59 +107,68 @@ def research(
         raise UsageError("A question does not go with --resume, --show or --list.")
     flags = {"model": model, "budget": budget, "budget_tokens": tokens, "sources": source, "search": search}
 
-    async def done(services: Services) -> tuple[Research, dict[str, Any]]:
+    async def work(services: Services) -> ResearchShown:
         if show:
-            found = await services.research(show)
+            found = await verbs.get_research(services, verbs.GetResearch(research=show))
         else:
             if resume:
-                begun = await services.research(resume)
+                research_id = (await verbs.find_research(services, resume)).id
             else:
-                request = ResearchRequest(
+                request = verbs.StartResearch(
                     question=question,
-                    report_type=type or None,  # type: ignore[arg-type]
+                    report_type=report_type or None,  # type: ignore[arg-type]
                     items=items or None,
                     fields=tuple(field or ()),
                     sections=tuple(section or ()),
                     language=language,
                     length=length or None,  # type: ignore[arg-type]
+                    max_searches=max_searches,
                 )
-                brief = await agreed(services, request, tasks, quiet=json, yes=yes)
-                begun = await services.begin_research(request, brief=brief, max_tasks=tasks)
-            found = await watched(services, begun, minutes or None, quiet=json)
+                brief = await agree_on_plan(services, request, quiet=json, yes=yes)
+                created = await verbs.create_research(services, msgspec.structs.replace(request, brief=brief))
+                research_id = created.id
+            found = await watched(services, research_id, minutes or None, quiet=json)
             output.warn(services.warnings)
         if out is not None:
-            await services.write_report(found.id, out)
-        return found, await services.research_report(found.id) if json else {}
+            await verbs.write_report(services, found.research_id, out)
+        return found
 
     if list_all:
-        print_list(with_app(lambda services: services.researches(), flags), as_json=json)
+        everything = verbs.ListResearch(limit=NO_LIMIT)
+        page = with_app(lambda services: verbs.list_research(services, everything), flags)
+        print_list(page, as_json=json)
     elif refine:
-        answered = with_app(lambda services: services.refine_research(refine, question), flags)
+        asked = verbs.AskFollowUp(research=refine, question=question)
+        answered = with_app(lambda services: verbs.ask_follow_up(services, asked), flags)
         output.print_json(answered) if json else print_answered(answered)
     else:
-        found, whole = with_app(done, flags)
-        output.print_json(whole) if json else print_research(found, out)
+        found = with_app(work, flags)
+        output.print_json(found) if json else print_research(found, out)
 
 
-async def agreed(services: Services, request: ResearchRequest, tasks: int | None, *, quiet: bool, yes: bool) -> Brief:
-    """The plan, shown with what it is likely to take; a person at a terminal starts it, changes it or stops."""
+async def agree_on_plan(services: Services, request: StartResearch, *, quiet: bool, yes: bool) -> Brief:
+    """Show the plan with its estimate; a person at a terminal starts it, changes it or stops."""
     from tablewright.formats.reports import wording
+    from tablewright.operations.research import PlanResearch, ResearchQuestion, plan_research
 
-    brief = await services.plan_research(request, max_tasks=tasks)
+    asked = PlanResearch(**{name: getattr(request, name) for name in ResearchQuestion.__struct_fields__})
+    planned = await plan_research(services, asked)
     while not quiet:
-        output.say(wording.plan(brief))
-        output.say(f"{wording.estimate(await services.estimate_research(brief, max_tasks=tasks))}.")
+        output.say(wording.plan(planned.brief))
+        output.say(f"{wording.estimate(planned.estimate)}.")
         said = "" if yes else output.ask_words("Start? Enter to start, n to stop, or say what to change:")
         if said.lower() in ("n", "no"):
             raise Cancelled("Stopped before anything was searched.")
         if said.lower() in ("", "y", "yes"):
             break
-        brief = await services.plan_research(request, max_tasks=tasks, before=brief, change=said)
-    return brief
+        planned = await plan_research(services, msgspec.structs.replace(asked, brief=planned.brief, change=said))
+    return planned.brief
 
 
-async def watched(services: Services, begun: Research, minutes: float | None, *, quiet: bool) -> Research:
-    """Runs it, and tells round by round what happens; Ctrl-C keeps the rounds that are whole."""
+async def watched(services: Services, research_id: str, minutes: float | None, *, quiet: bool) -> ResearchShown:
+    """Run it and print what happens round by round; Ctrl-C keeps the complete rounds."""
+    from tablewright.operations.research import ResumeResearch, run_to_report
+
     with output.Bar("Reading the question") as bar:
 
         def watch(event: ResearchEvent) -> None:
@@ -166,14 +180,15 @@ async def watched(services: Services, begun: Research, minutes: float | None, *,
                 bar.count(event.done, event.total, doing)
 
         if not quiet:
-            output.say(f"Research {begun.id} begins.")
+            output.say(f"Research {research_id} begins.")
         try:
-            return await services.run_research(begun.id, minutes=minutes, watch=watch)
+            request = ResumeResearch(research=research_id, minutes=minutes)
+            return await run_to_report(services, request, watch=watch)
         except asyncio.CancelledError:
             raise Cancelled(
                 "Stopped.",
                 kept="All whole rounds and everything bought are kept.",
-                advice=f"`tablewright research --resume {begun.id}` continues it.",
+                advice=f"`tablewright research --resume {research_id}` continues it.",
             ) from None
 
 
@@ -195,13 +210,13 @@ def print_event(event: ResearchEvent) -> None:
             output.say(f"  {event.detail}")
 
 
-def print_research(found: Research, out: Path | None) -> None:
+def print_research(found: ResearchShown, out: Path | None) -> None:
     from tablewright.formats.reports import render
 
     if found.report is None:
         rounds = len(found.rounds)
-        output.say(f"Research {found.id}: {found.status}, {rounds} complete {plural('round', rounds)} kept.")
-        output.say(f"`tablewright research --resume {found.id}` continues it.")
+        output.say(f"Research {found.research_id}: {found.status}, {rounds} complete {plural('round', rounds)} kept.")
+        output.say(f"`tablewright research --resume {found.research_id}` continues it.")
         return
     if out is not None:
         output.say(f"Wrote {out}.")
@@ -217,8 +232,10 @@ def print_research(found: Research, out: Path | None) -> None:
     for answered in found.answered:
         print_answered(answered)
     if found.status == "partial":
-        output.say(f"The report is partial: `tablewright research --resume {found.id}` continues it.")
-    output.say(f'Research {found.id}, table {found.table_id}. `--refine {found.id} "…"` asks a follow-up.')
+        output.say(f"The report is partial: `tablewright research --resume {found.research_id}` continues it.")
+    output.say(
+        f'Research {found.research_id}, table {found.table_id}. `--refine {found.research_id} "…"` asks a follow-up.'
+    )
 
 
 def print_answered(answered: AnsweredFollowUp) -> None:
@@ -235,9 +252,8 @@ def print_answered(answered: AnsweredFollowUp) -> None:
     output.say("From a new search." if answered.searched else "From the evidence that was stored.")
 
 
-def print_list(found: list[Research], *, as_json: bool) -> None:
-    keys = ("id", "status", "created_at", "table_id")
-    listed = [{key: getattr(each, key) for key in keys} | {"question": each.brief.question} for each in found]
+def print_list(found: ResearchPage, *, as_json: bool) -> None:
     empty = 'There is no research yet. Begin: tablewright research "…".'
-    lines = [[each.id, each.status, output.when(each.created_at), each.brief.question] for each in found]
-    output.print_list(as_json, {"researches": listed}, empty, ["Research", "Status", "Started", "Question"], lines)
+    lines = [[each.research_id, each.status, output.when(each.created_at), each.question] for each in found.researches]
+    columns = ["Research", "Status", "Started", "Question"]
+    output.print_list(as_json, found, empty, columns, lines)

@@ -22,7 +22,7 @@ from tablewright.domain.document import document
 from tablewright.domain.listing import DEFAULT_ROWS
 from tablewright.domain.model import Field
 from tablewright.domain.reply import Reply
-from tablewright.domain.research import ResearchRequest
+from tablewright.domain.research import Length, ReportType
 from tablewright.doors.library.data import Data, PandasFrame, PolarsFrame
 from tablewright.doors.library.fields import Fields, fields_from
 from tablewright.doors.library.results import AskResult, ResearchResult, TableResult
@@ -32,6 +32,13 @@ from tablewright.operations.ask import AskDocuments, ask_documents
 from tablewright.operations.documents import AddDocuments, add_documents, make_document_table
 from tablewright.operations.fill import report_fill
 from tablewright.operations.find import FindMore, PlanFind, find_rows, plan_find
+from tablewright.operations.research import (
+    ResumeResearch,
+    StartResearch,
+    create_research,
+    run_to_report,
+    write_report,
+)
 from tablewright.operations.rows import spec_field
 from tablewright.services import Imported
 from tablewright.settings import write_setting
@@ -196,30 +203,52 @@ async def with_all_rows(session: Session, reply: Reply) -> Reply:
 
 
 async def research(
-    question: str, *, max_tasks: int | None = None, minutes: float | None = None, **options: Unpack[Options]
+    question: str,
+    *,
+    report_type: ReportType | None = None,
+    items: int | None = None,
+    fields: Sequence[str] = (),
+    sections: Sequence[str] = (),
+    language: str = "",
+    length: Length | None = None,
+    max_searches: int | None = None,
+    minutes: float | None = None,
+    **options: Unpack[Options],
 ) -> ResearchResult:
     """Researches a question on the web and writes a report, with claims that were checked against independent sites.
 
         print(tw.research("How do small breweries price their beer?", model="openai:NAME").markdown)
 
-    max_tasks: the most searches. minutes: the longest it may take; then the report is partial.
+    report_type: "narrative", "comparison", "answer" or "catalog"; by default the plan says.
+    items, fields: how many things a catalog lists, and the details wanted of each.
+    sections, language, length: of the report; length is "short", "standard" or "long".
+    max_searches: the most searches. minutes: the longest it may take; then the report is partial.
     Takes the same options as `enrich`. Without a model, the report consists of excerpts.
     """
+    request = StartResearch(
+        question=question,
+        report_type=report_type,
+        items=items,
+        fields=tuple(fields),
+        sections=tuple(sections),
+        language=language,
+        length=length,
+        max_searches=max_searches,
+    )
     async with opened(options, research) as session:
         services = session.services
-        begun = await services.begin_research(ResearchRequest(question=question), max_tasks=max_tasks)
+        created = await create_research(services, request)
         with session.bar.drawn("Researching"):
-            done = await services.run_research(begun.id, minutes=minutes, watch=session.bar.watch)
+            resume = ResumeResearch(research=created.id, minutes=minutes)
+            done = await run_to_report(services, resume, watch=session.bar.watch)
         if done.report is None:
             raise RunError(f"The research ended as {done.status}, without a report.")
         with tempfile.TemporaryDirectory(prefix="tablewright-") as folder:
             path = Path(folder) / "report.md"
-            await services.write_report(done.id, path)
+            await write_report(services, done.research_id, path)
             markdown = path.read_text(encoding="utf-8")
         found = await session.result(done.table_id, status=done.status)
-        return ResearchResult(
-            research=done, report=await services.research_report(done.id), markdown=markdown, found=found
-        )
+        return ResearchResult(research=done, markdown=markdown, found=found)
 
 
 async def fill(

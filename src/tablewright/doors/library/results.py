@@ -14,12 +14,13 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from tablewright.domain.document import document
 from tablewright.domain.model import Cell, Evidence, Field, Label, Row, Table, Value
 from tablewright.domain.reply import Citation, Reply
-from tablewright.domain.research import CheckedClaim, Research, SourceNote
+from tablewright.domain.research import CheckedClaim, SourceNote
 from tablewright.domain.text import cell_text, count_noun
 from tablewright.doors.library import frames
 from tablewright.doors.library.fields import choices
 from tablewright.errors import NotFound
 from tablewright.formats.tables.write import open_writer, target_format
+from tablewright.operations.research import ResearchShown
 from tablewright.services import Exported
 
 if TYPE_CHECKING:
@@ -239,11 +240,14 @@ class AskResult:
 class ResearchResult:
     """A report with references. `found` is the table of its notes, or of its items."""
 
-    research: Research
-    report: Mapping[str, Any]
-    """All of it as a JSON document."""
+    research: ResearchShown
     markdown: str
     found: TableResult
+
+    @property
+    def report(self) -> dict[str, Any]:
+        """All of it as a JSON document."""
+        return dict(document(self.research))
 
     @property
     def claims(self) -> Sequence[CheckedClaim]:

@@ -15,7 +15,6 @@ from pydantic import Field as Key
 from tablewright.domain.document import document
 from tablewright.domain.feed import Progress
 from tablewright.domain.listing import DEFAULT_ROWS, MOST_ROWS, FoundRows
-from tablewright.domain.research import AnsweredFollowUp, Length, Reference, ReportType, Research, ResearchRequest
 from tablewright.domain.shortlist import ChatReply, ShortlistState
 from tablewright.doors.mcp.answers import Answer, add_tool, hints
 from tablewright.doors.mcp.context import Call, ToolContext, begins_round, in_words, refuse_failed, step_by_step
@@ -33,6 +32,21 @@ from tablewright.operations.find import (
     get_found,
     plan_find,
 )
+from tablewright.operations.research import (
+    AskFollowUp,
+    GetResearch,
+    Minutes,
+    ResearchQuestion,
+    ResearchShown,
+    ResearchStarted,
+    ResumeResearch,
+    StartResearch,
+    ask_follow_up,
+    create_research,
+    get_research,
+    resume_research,
+)
+from tablewright.services import Services
 
 LONGEST_MESSAGE = 4_000
 
@@ -45,6 +59,13 @@ class RowsToFind(StartFind, frozen=True, kw_only=True):
     table: Annotated[
         str, msgspec.Meta(max_length=300, description="Instead of a question: a table to find more rows for.")
     ] = ""
+
+
+class ToResearch(ResearchQuestion, frozen=True, kw_only=True):
+    research: Annotated[
+        str, msgspec.Meta(max_length=200, description="Ask this as a follow-up to finished research.")
+    ] = ""
+    minutes: Minutes = None
 
 
 class JourneyTools:
@@ -78,39 +99,20 @@ class JourneyTools:
             refuse_failed(await self._context.wait(call, run_id))
         return {"run_id": run_id} | show_found(await get_found(services, FoundRef(table=more.table)))
 
-    async def research(
-        self,
-        question: Annotated[str, Key(min_length=1, max_length=4_000)],
-        call: Call,
-        research_id: Annotated[str, Key(description="Ask this as a follow-up to finished research.")] = "",
-        report_type: ReportType | None = None,
-        items: Annotated[int | None, Key(ge=1, le=50, description="How many things a catalog lists.")] = None,
-        details: Annotated[list[str] | None, Key(max_length=20, description="What to find out about each.")] = None,
-        sections: Annotated[list[str] | None, Key(max_length=20)] = None,
-        language: Annotated[str, Key(max_length=40)] = "",
-        length: Length | None = None,
-        searches: Annotated[int | None, Key(ge=1, le=100)] = None,
-        minutes: Annotated[float | None, Key(gt=0, description="The longest it may take.")] = None,
-        wait: Wait = True,
-    ) -> Answer:
+    async def research(self, call: Call, request: ToResearch, wait: Wait = True) -> Answer:
         """Research a question on the web and write a report: every sentence cites what was read, claims are checked
         against independent sources, and gaps are named. May cost money and take minutes. Keep the citations."""
-        if research_id:
-            return await self._follow_up(research_id, question, call)
-        request = ResearchRequest(
-            question=question,
-            report_type=report_type,
-            items=items,
-            fields=tuple(details or ()),
-            sections=tuple(sections or ()),
-            language=language,
-            length=length,
-        )
-        begun = await self._services.begin_research(request, max_tasks=searches)
-        run_id = await self._context.begun(self._services.start_research(begun.id, minutes=minutes))
+        services = self._services
+        if request.research:
+            question = AskFollowUp(research=request.research, question=request.question)
+            return await self._context.telling(call, lambda watch: answer_follow_up(services, question, watch))
+        asked = {name: getattr(request, name) for name in ResearchQuestion.__struct_fields__}
+        created = await create_research(services, StartResearch(**asked))
+        resume = ResumeResearch(research=created.id, minutes=request.minutes)
+        run_id = await self._context.begun(start_run(resume_research(services, resume)))
         if wait:
             refuse_failed(await self._context.wait(call, run_id, rounds_in_words()))
-        return researched(await self._services.research(begun.id), run_id)
+        return show_research(await get_research(services, GetResearch(research=created.id)), run_id)
 
     async def shortlist_turn(
         self,
@@ -133,23 +135,13 @@ class JourneyTools:
 
         return turn_taken(*await self._context.telling(call, turn))
 
-    async def _follow_up(self, research_id: str, question: str, call: Call) -> Answer:
-        """From the stored evidence or, where that does not say it, from a new search."""
 
-        async def answer(watch: Callable[[Progress], None]) -> AnsweredFollowUp:
-            watch(Progress(stage="working", detail="looking in the stored evidence"))
-            return await self._services.refine_research(research_id, question, tell=step_by_step(watch))
-
-        found = await self._context.telling(call, answer)
-        return {
-            "question": found.question,
-            "sentences": [each.cited_text for each in found.sentences],
-            "references": [reference(each) for each in found.references],
-            "searched": found.searched,
-        }
+async def answer_follow_up(services: Services, question: AskFollowUp, watch: Callable[[Progress], None]) -> Answer:
+    watch(Progress(stage="working", detail="looking in the stored evidence"))
+    return dict(document(await ask_follow_up(services, question, tell=step_by_step(watch))))
 
 
-async def start_run(starting: Awaitable[FindStarted]) -> str:
+async def start_run(starting: Awaitable[FindStarted | ResearchStarted]) -> str:
     return (await starting).run_id
 
 
@@ -173,25 +165,16 @@ def show_found(found: FoundRows) -> Answer:
     return dict(document(found)) | {"aside": aside}
 
 
-def researched(found: Research, run_id: str) -> Answer:
-    report = found.report
-    said: Answer = {"research_id": found.id, "run_id": run_id, "table_id": found.table_id, "status": found.status}
-    if report is None:
+def show_research(found: ResearchShown, run_id: str) -> Answer:
+    """Without the brief, the rounds and the notes, and with the report as text: the rest costs more than it tells."""
+    whole = document(found)
+    kept = ("research_id", "status", "table_id", "gaps", "claims", "answered", "usage")
+    said: Answer = {name: whole[name] for name in kept} | {"run_id": run_id}
+    if found.report is None:
         return said
-    return said | {
-        "report_markdown": render(report, "md").decode(),
-        "references": [reference(each) for each in report.references],
-        "claims": [
-            {"claim": each.claim.claim_text, "verdict": each.verdict, "reason": each.reason} for each in report.claims
-        ],
-        "not_found": [": ".join(filter(None, (each.what, each.where))) for each in report.unfound],
-        "usage": document(report.usage),
-    }
-
-
-def reference(each: Reference) -> Answer:
-    wanted = ("number", "url", "title", "quotes", "page")
-    return {name: value for name, value in document(each).items() if name in wanted and value is not None}
+    references, unfound = document(found.report.references), document(found.report.unfound)
+    markdown = render(found.report, "md").decode()
+    return said | {"report_markdown": markdown, "references": references, "unfound": unfound}
 
 
 def turn_taken(state: ShortlistState, reply: ChatReply) -> Answer:

@@ -21,6 +21,8 @@ from tablewright.formats.reports import render
 from tablewright.operations.ask import ConversationRequest, ExportResult, export_result, get_conversation
 from tablewright.operations.documents import DocumentRequest, get_document_text
 from tablewright.operations.files import export_file
+from tablewright.operations.operation import NO_LIMIT
+from tablewright.operations.research import GetResearch, ListResearch, get_research, list_research
 
 P = ParamSpec("P")
 
@@ -66,9 +68,9 @@ class Resources:
 
     async def research_report(self, research_id: str) -> str:
         """The report of a finished research as Markdown, with its references."""
-        found = await self._tablewright.research(research_id)
+        found = await get_research(self._tablewright, GetResearch(research=research_id))
         if found.report is None:
-            raise NotFound(f"Research {found.id} has no report yet; it is {found.status}.")
+            raise NotFound(f"Research {found.research_id} has no report yet; it is {found.status}.")
         return render(found.report, "md").decode()
 
     async def document_text(self, document: str) -> str:
@@ -83,11 +85,12 @@ class Resources:
     async def all(self) -> list[Resource]:
         """The newest of each kind; the tools list them all."""
         tables = await self._tablewright.tables()
-        reports = [each for each in await self._tablewright.researches() if each.status in ("done", "partial")]
+        researches = (await list_research(self._tablewright, ListResearch(limit=NO_LIMIT))).researches
+        reports = [each for each in researches if each.status in ("done", "partial")]
         documents = await self._tablewright.store.documents.all(readable=True)
         return [
             *(listed("tables", each.id, each.name, "text/csv") for each in tables[:MOST_LISTED]),
-            *(listed("research", each.id, each.brief.question, "text/markdown") for each in reports[:MOST_LISTED]),
+            *(listed("research", each.research_id, each.question, "text/markdown") for each in reports[:MOST_LISTED]),
             *(listed("documents", each.id, each.name, "text/plain") for each in documents[:MOST_LISTED]),
         ]
 

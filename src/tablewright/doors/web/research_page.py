@@ -4,20 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
+from typing import Any
 
 from nicegui import ui
 
 from tablewright.domain.feed import Progress
 from tablewright.domain.research import (
     AnsweredFollowUp,
-    Brief,
     CheckedClaim,
     Reference,
     Report,
     ReportCell,
     ReportTable,
-    Research,
-    ResearchRequest,
     ResearchStatus,
     Round,
     Sentence,
@@ -56,6 +54,25 @@ from tablewright.doors.wording import dollars, duration
 from tablewright.formats.reports import wording
 from tablewright.formats.reports.wording import Words
 from tablewright.messages.catalogue import PageText
+from tablewright.operations.operation import NO_LIMIT
+from tablewright.operations.research import (
+    AskFollowUp,
+    GetResearch,
+    ListResearch,
+    PlanResearch,
+    ResearchHead,
+    ResearchPlanned,
+    ResearchShown,
+    ResumeResearch,
+    StartResearch,
+    ask_follow_up,
+    get_research,
+    list_research,
+    plan_research,
+    resume_research,
+    start_research,
+    write_report,
+)
 
 LONGEST = 2_000
 FORMATS = {"md": "Markdown", "html": "HTML", "docx": "Word", "pdf": "PDF", "json": "JSON"}
@@ -98,7 +115,7 @@ async def researches_page() -> None:
         earlier_list(
             t("Earlier research"),
             [t("Question"), t("Kind"), t("Status"), t("Started")],
-            await seen.services.researches(),
+            (await list_research(seen.services, ListResearch(limit=NO_LIMIT))).researches,
             research_line,
             nothing=(
                 "travel_explore",
@@ -111,12 +128,12 @@ async def researches_page() -> None:
         )
 
 
-def research_line(research: Research) -> list[Shown]:
+def research_line(research: ResearchHead) -> list[Shown]:
     def status() -> None:
         show_status(research.status)
 
-    question = link_to(research.brief.question, f"/research/{research.id}")
-    return [question, t(KINDS[research.brief.report_type]), status, when(research.created_at)]
+    question = link_to(research.question, f"/research/{research.research_id}")
+    return [question, t(KINDS[research.report_type]), status, when(research.created_at)]
 
 
 def show_status(status: ResearchStatus | str) -> None:
@@ -134,40 +151,38 @@ def question_form() -> None:
             return
         button.disable()
         try:
-            await propose(now, await now.services.plan_research(request(), max_tasks=count_of(tasks)))
+            await propose(await plan_research(now.services, PlanResearch(**asked())))
         finally:
             button.enable()
 
-    def request() -> ResearchRequest:
-        return ResearchRequest(
-            question=(question.value or "").strip()[:LONGEST],
-            report_type=kind.value or None,
-            items=count_of(items),
-            length=length.value,
-        )
+    def asked() -> dict[str, Any]:
+        return {
+            "question": (question.value or "").strip()[:LONGEST],
+            "report_type": kind.value or None,
+            "items": count_of(items),
+            "length": length.value,
+            "max_searches": count_of(tasks),
+        }
 
-    async def propose(now: Visit, brief: Brief) -> None:
-        likely = await now.services.estimate_research(brief, max_tasks=count_of(tasks))
-
+    async def propose(planned: ResearchPlanned) -> None:
         async def begin() -> None:
             services = (await visit_to_run()).services
-            research = await services.begin_research(request(), brief=brief, max_tasks=count_of(tasks))
-            await services.start_research(research.id, minutes=count_of(minutes))
-            ui.navigate.to(f"/research/{research.id}")
+            request = StartResearch(**asked(), brief=planned.brief, minutes=count_of(minutes))
+            ui.navigate.to(f"/research/{(await start_research(services, request)).research_id}")
 
         async def change(words: str) -> None:
-            now = await visit_to_run()
-            changed = now.services.plan_research(request(), max_tasks=count_of(tasks), before=brief, change=words)
-            await propose(now, await changed)
+            services = (await visit_to_run()).services
+            request = PlanResearch(**asked(), brief=planned.brief, change=words)
+            await propose(await plan_research(services, request))
 
         place.clear()
         with place, titled_card(t("Plan")):
-            for part in wording.plan(brief).splitlines():
+            for part in wording.plan(planned.brief).splitlines():
                 paragraph(part)
-            quiet(f"{wording.estimate(likely)}.")
+            quiet(f"{wording.estimate(planned.estimate)}.")
             with row():
                 ui.button(t("Start"), icon="play_arrow", on_click=begin).props("unelevated")
-            if now.services.settings.model:
+            if visit().services.settings.model:
                 saying(t("What should change?"), t("Change"), change)
 
     with card(t("New question")), ui.element("form").classes("tw-column").on("submit.prevent", plan):
@@ -196,10 +211,10 @@ def question_form() -> None:
 @or_missing
 async def research_page(research_id: str) -> None:
     seen = visit()
-    research = await (await visit_now()).services.research(research_id)
+    research = await get_research((await visit_now()).services, GetResearch(research=research_id))
     with journey(research.brief.question, here="/research"):
         if await may_share():
-            share_button("research", research.id)
+            share_button("research", research.research_id)
         page = OpenResearch(seen, research)
         await page.show(t("Status"), research.table_id, page.show_report, page.show_rounds)
 
@@ -207,17 +222,18 @@ async def research_page(research_id: str) -> None:
 class OpenResearch(FollowedRun):
     progress_label = PROGRESS
 
-    def __init__(self, seen: Visit, research: Research) -> None:
+    def __init__(self, seen: Visit, research: ResearchShown) -> None:
         super().__init__(seen)
         self.research = research
         self.feed: list[str] = []
         self.doing = t("Starting")
 
     async def read(self) -> None:
-        self.research = await self.seen.services.research(self.research.id)
-        self.run = await self.seen.services.research_run(self.research)
+        jobs = self.seen.services.jobs
+        self.research = await get_research(self.seen.services, self.named)
+        self.run = await jobs.get(self.research.run_id) if self.research.run_id else None
         self.left = self.research.status == "running" and (
-            self.run is None or self.run.status != "running" or await self.seen.services.jobs.is_interrupted(self.run)
+            self.run is None or self.run.status != "running" or await jobs.is_interrupted(self.run)
         )
 
     def take(self, news: Progress) -> bool:
@@ -226,6 +242,10 @@ class OpenResearch(FollowedRun):
             self.feed = [*self.feed[-FEED:], f"{t(TOLD[stage])}: {detail}"]
         self.doing = t(TOLD[stage]) if stage in ("reading", "writing") else detail or stage
         return stage == "memo"
+
+    @property
+    def named(self) -> GetResearch:
+        return GetResearch(research=self.research.research_id)
 
     @property
     def is_under_way(self) -> bool:
@@ -260,13 +280,13 @@ class OpenResearch(FollowedRun):
                 ui.button(name, icon="download", on_click=partial(self.download, ending)).props("flat dense")
 
     async def go_on(self) -> None:
-        await (await visit_to_run()).services.start_research(self.research.id)
+        await resume_research((await visit_to_run()).services, ResumeResearch(research=self.research.research_id))
         ui.navigate.reload()
 
     async def download(self, ending: str) -> None:
         now = await visit_now()
-        research_id = (await now.services.research(self.research.id)).id
-        await download(lambda path: now.services.write_report(research_id, path), f"research-{research_id}.{ending}")
+        research_id = self.research.research_id
+        await download(lambda path: write_report(now.services, research_id, path), f"research-{research_id}.{ending}")
 
     def show_rounds(self) -> None:
         if self.research.rounds:
@@ -290,14 +310,14 @@ class OpenResearch(FollowedRun):
 
     @property
     def follow_up_key(self) -> str:
-        return f"refine {self.research.id}"
+        return f"refine {self.research.research_id}"
 
     async def ask_further(self, words: str) -> None:
         now = await visit_to_run()
-        research = await now.services.research(self.research.id)
+        request = AskFollowUp(research=(await get_research(now.services, self.named)).research_id, question=words)
 
         async def refine(_: Undertaking) -> None:
-            await now.services.refine_research(research.id, words)
+            await ask_follow_up(now.services, request)
 
         undertakings(now).begin(self.follow_up_key, "Looking", refine)
         self.refresh_parts()

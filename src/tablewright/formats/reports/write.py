@@ -4,19 +4,18 @@ from __future__ import annotations
 
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Literal, TypeAlias, get_args
+from typing import get_args
 
 import msgspec
 
 from tablewright.domain.document import document
-from tablewright.domain.research import Report
+from tablewright.domain.research import Report, ReportFormat
 from tablewright.errors import BadFile, UsageError
 from tablewright.formats.reports.docx import to_docx
 from tablewright.formats.reports.html import to_html
 from tablewright.formats.reports.markdown import to_markdown
 from tablewright.formats.reports.tidy import rewritten, tidy
 
-ReportFormat: TypeAlias = Literal["md", "html", "docx", "pdf", "json"]
 REPORT_FORMATS: tuple[ReportFormat, ...] = get_args(ReportFormat)
 _ENDINGS: dict[str, ReportFormat] = {**{name: name for name in REPORT_FORMATS}, "markdown": "md", "htm": "html"}
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -28,7 +28,6 @@ from tablewright.decisions.write_report import (
     undisputed_note,
     with_neighbours,
 )
-from tablewright.domain.document import document
 from tablewright.domain.model import Cell, Label
 from tablewright.domain.research import (
     Brief,
@@ -342,10 +341,10 @@ def summary(round: Round, words: Words) -> RoundSummary:
     )
 
 
-# ── as a file and as JSON ────────────────────────────────────────────────────────────────────────────────────────────
+# ── as a file ────────────────────────────────────────────────────────────────────────────────────────────
 
 
-async def write_report(research: Research, path: Path) -> None:
+async def write_report_file(research: Research, path: Path) -> None:
     format = report_format(path)
     if research.report is None:
         raise UsageError(
@@ -355,22 +354,3 @@ async def write_report(research: Research, path: Path) -> None:
     content = await asyncio.to_thread(render, research.report, format)
     with replacing(path, kept="The report is safe.") as stream:
         stream.write(content)
-
-
-def research_report(research: Research) -> dict[str, Any]:
-    """The memo of each round, the gaps that are left, the claims with their verdicts, the table and the report."""
-    last = research.rounds[-1] if research.rounds else None
-    report = research.report
-    return {
-        "research_id": research.id,
-        "status": research.status,
-        "table_id": research.table_id,
-        "brief": document(research.brief),
-        "rounds": document(research.rounds),
-        "gaps": document(last.memo.gaps) if last else [],
-        "claims": [each for round in document(research.rounds) for each in round.get("checked", [])],
-        "table": document(report.table) if report else None,
-        "report": document(report) if report else None,
-        "answered": document(research.answered),
-        "usage": document(report.usage) if report else None,
-    }
