@@ -13,7 +13,7 @@ from lxml import etree
 from lxml import html as lxml_html
 from markdown_it import MarkdownIt
 
-from tablewright.formats.reports import ReportFormat
+from tablewright.domain.research import ReportFormat
 
 W = {"w": "http://schemas.openxmlformats.org/wordprocessingml/2006/main"}
 _W = f"{{{W['w']}}}"

@@ -21,6 +21,7 @@ from tablewright.domain.research import (
     Reference,
     Report,
     ReportCell,
+    ReportFormat,
     ReportTable,
     Section,
     Sentence,
@@ -29,7 +30,7 @@ from tablewright.domain.research import (
     Verdict,
 )
 from tablewright.errors import BadFile, UsageError
-from tablewright.formats.reports import ReportFormat, render, report_format
+from tablewright.formats.reports import render, report_format
 from tablewright.formats.reports.tidy import rewritten
 from tablewright.text import one_line
 from tests.formats.reports.example import EMPTY_HANDED, HOSTILE, REPORT
