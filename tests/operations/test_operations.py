@@ -8,18 +8,11 @@ import msgspec
 import pytest
 
 from tablewright.domain.access import Person
-from tablewright.doors.api import routes
 from tablewright.errors import Forbidden
 from tablewright.operations.operation import OPERATIONS, Operation
 from tablewright.operations.tables import CreateTable, ListTables, create_table, list_tables
 from tablewright.services import Services
 from tablewright.settings import Settings
-
-WITHOUT_ROUTE: dict[str, str] = {
-    "annotate_documents": "asks a model for minutes, and is no run yet",
-    "export_table": "a download, whose route sends a file instead of a reply",
-}
-"""Operations that the REST API lacks, each with the reason."""
 
 
 @pytest.mark.parametrize("operation", OPERATIONS.values(), ids=OPERATIONS)
@@ -27,11 +20,6 @@ def test_a_verb_has_a_help_text_a_request_and_a_reply(operation: Operation[msgsp
     assert operation.__doc__
     assert issubclass(operation.request, msgspec.Struct)
     assert issubclass(operation.reply, msgspec.Struct)
-
-
-def test_every_verb_has_a_route_or_a_reason_for_having_none() -> None:
-    served = {each.name for group in routes.OPERATIONS.values() for each in group.values()}
-    assert set(OPERATIONS) - served == set(WITHOUT_ROUTE)
 
 
 async def test_who_may_only_look_changes_nothing(tmp_path: Path) -> None:

@@ -5,9 +5,10 @@
         '''Set the kind of documents.'''  # without a docstring, the operation's own is the help
         output.say(f"{reply.documents} documents: {reply.kind}.")
 
-A function whose first parameter is `reply` only prints it for people. One that takes `request` does the work itself; it
-may have further parameters for what only a command offers, such as `json: Json` or `yes`. `progress="Reading"` shows a
-bar, `settings=("model", "budget")` adds these options; a function that takes `request` finds them in `flags`. Names,
+A function whose first parameter is `reply` only prints it for people; it may also take the `request`. One whose first
+parameter is `request` does the work itself; it may have further parameters for what only a command offers, such as
+`json: Json` or `yes`. `progress="Reading"` shows a bar; `settings=("model", "budget")` adds these options, and the
+function finds them in `flags`. Names,
 defaults, limits and help texts are the request's: `key_field` is `--key-field`, `row_ids` is `--row`, given several
 times; `parse={"fields": read_fields}` reads what is neither text, number nor choice. An operation is named by a string,
 because its module is imported only when the command is used. For a fast --help, modules of operations import `Services`
@@ -59,6 +60,8 @@ class Declaration:
     panels: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     settings: tuple[str, ...] = ()
     progress: str = ""
+    takes_any_text: bool = False
+    """A value may begin with a hyphen, such as -4."""
 
     @cached_property
     def operation(self) -> Operation[Any, Any]:
@@ -80,7 +83,9 @@ class Declaration:
 
     def build_callback(self) -> Callable[..., None]:
         """The function as Typer wants it, with a parameter for each argument and option."""
-        own = [each for each in list(inspect.signature(self.function).parameters.values())[1:] if each.name != "flags"]
+        own = list(inspect.signature(self.function).parameters.values())[1:]
+        takes_request = any(each.name == "request" for each in own)
+        own = [each for each in own if each.name not in ("request", "flags")]
         added = [each.parameter for each in self.offered.values()]
         added += [keyword(name, SETTINGS[name], "") for name in self.settings]
         further = [each.replace(annotation=evaluate(each.annotation, self.function)) for each in own]
@@ -90,10 +95,15 @@ class Declaration:
         def call(**values: Any) -> None:
             request = self.build_request({name: values.pop(name) for name in self.offered})
             flags = {name: values.pop(name) for name in self.settings}
-            if self.prints_reply:
-                self.perform(request, flags, **values)
-            else:
+            if not self.prints_reply:
                 self.function(request, **values, **({"flags": flags} if flags else {}))
+                return
+            as_json = values.pop("json")
+            reply = run_operation(self.operation, request, flags=flags, progress=self.progress)
+            if as_json:
+                output.print_json(reply)
+            else:
+                self.function(reply, **values, **({"request": request} if takes_request else {}))
 
         parameters = [each.replace(kind=inspect.Parameter.KEYWORD_ONLY) for each in (*added, *further)]
         call.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
@@ -116,13 +126,6 @@ class Declaration:
         what, _, place = problem.partition(" - at `$.")
         name = place.rstrip("`").partition("[")[0].partition(".")[0]
         return f"{self.offered[name].spelling}: {what}." if name in self.offered else f"{problem}."
-
-    def perform(self, request: msgspec.Struct, flags: Mapping[str, str], *, json: bool, **more: Any) -> None:
-        reply = run_operation(self.operation, request, flags=flags, progress=self.progress)
-        if json:
-            output.print_json(reply)
-        else:
-            self.function(reply, **more)
 
 
 class OfferedField:
@@ -254,9 +257,10 @@ def run_operation(
 
 
 def command(
-    group: typer.Typer, path: str, *, name: str | None = None, panel: str | None = None, **declared: Any
+    group: typer.Typer, path: str, *, name: str | None = None, about: str = "", **declared: Any
 ) -> Callable[[F], F]:
-    """Add a command for the operation `path`, such as "documents.set_kind", to a group."""
+    """Add a command for the operation `path`, such as "documents.set_kind", to a group. `about` is its help if the
+    function has no docstring of its own."""
 
     def declare(function: F) -> F:
         declaration = Declaration(path=path, function=function, **declared)
@@ -266,8 +270,7 @@ def command(
 
         placeholder.declaration = declaration  # type: ignore[attr-defined]
         name_of = name or function.__name__.rstrip("_").replace("_", "-")
-        described = inspect.getdoc(function)
-        group.command(name_of, cls=OperationCommand, help=described, rich_help_panel=panel)(placeholder)
+        group.command(name_of, cls=OperationCommand, help=inspect.getdoc(function) or about)(placeholder)
         return function
 
     return declare
@@ -298,7 +301,7 @@ class OperationCommand(CommandWithHelp):
             cls=CommandWithHelp,
             callback=callback,
             help=self.help,
-            rich_help_panel=said["rich_help_panel"],
+            context_settings={"ignore_unknown_options": self._declaration.takes_any_text},
         )
         return get_command_from_info(info, pretty_exceptions_short=False, rich_markup_mode="rich")
 

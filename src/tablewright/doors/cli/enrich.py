@@ -27,7 +27,6 @@ from tablewright.doors.cli.pipes import (
 from tablewright.doors.cli.root import Budget, Json, Model, Search, Sources, app, with_app
 from tablewright.doors.interrupting import on_interrupt
 from tablewright.errors import BadFile, Paused, TablewrightError, UsageError
-from tablewright.operations.fill import report_fill
 
 if TYPE_CHECKING:
     from tablewright.domain.proposal import ProposalHead
@@ -225,6 +224,8 @@ def enrich(
             say_where_it_stopped(table_id, filled, applied=applied, command=f"enrich {table_id}")
         if json:
             failed = {} if unwritten is None else {"export_error": str(unwritten)}
+            from tablewright.operations.fill import report_fill
+
             output.print_json(await report_fill(services, filled) | failed)
         if unwritten is not None:
             raise typer.Exit(unwritten.exit_code) if json else unwritten

@@ -1,4 +1,4 @@
-"""`tablewright tables set` and `refresh`: a value of one's own, and what became stale through it filled again."""
+"""`tablewright tables refresh`: stale cells filled again."""
 
 from __future__ import annotations
 
@@ -16,10 +16,9 @@ from tablewright.doors.cli.root import Budget, Json, Model, Search, TableName, w
 from tablewright.doors.cli.table import commands
 from tablewright.doors.interrupting import on_interrupt
 from tablewright.errors import UsageError
-from tablewright.operations.fill import report_fill
 
 if TYPE_CHECKING:
-    from tablewright.services import Fill, Filled, RefreshRound, Services, Watch, WrittenValue
+    from tablewright.services import Fill, Filled, RefreshRound, Services, Watch
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,42 +27,6 @@ class Refreshed:
 
     runs: list[Filled] = dataclass_field(default_factory=list)
     refused: list[tuple[RefreshRound, UsageError]] = dataclass_field(default_factory=list)
-
-
-@commands.command("set", context_settings={"ignore_unknown_options": True})
-def set_(
-    table: TableName,
-    row: Annotated[int, typer.Argument(metavar="ROW", help="The row's number.")],
-    column: Annotated[str, typer.Argument(metavar="COLUMN", help="The column's name.")],
-    value: Annotated[str, typer.Argument(metavar="VALUE", help='Your own value; "" clears the cell.')],
-    json: Json = False,
-) -> None:
-    """Write your own value into a cell. Cells derived from the old value become stale; nothing runs by itself."""
-
-    async def work(services: Services) -> tuple[str, WrittenValue]:
-        head = await services.table(table)
-        return head.id, await services.changes.set_value(head.id, row, column, value)
-
-    table_id, written = with_app(work)
-    change = written.change
-    if json:
-        output.print_json(
-            {
-                "table_id": table_id,
-                "row_id": row,
-                "field": written.field,
-                "cell": written.cell,
-                "stale": list(written.stale),
-                "change": change,
-            }
-        )
-        return
-    undo = f"undo with `tablewright tables undo {table_id} --change {change.number}`"
-    output.say(f"Changed {change.note} (change {change.number}; {undo}).")
-    if written.stale:
-        names = ", ".join(written.stale)
-        are = "is" if len(written.stale) == 1 else "are"
-        output.say(f"In this row {names} {are} stale now. `tablewright tables refresh {table_id}` fills what is stale.")
 
 
 @commands.command()
@@ -94,6 +57,8 @@ def refresh(
         done = await fill_rounds(services, head.id, rounds, yes=yes, json=json)
         left = sum(len(each.cells) for each in await services.stale_rounds(head.id, names))
         if json:
+            from tablewright.operations.fill import report_fill
+
             output.print_json(
                 {
                     **price_report(head.id, rounds),

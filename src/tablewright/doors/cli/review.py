@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from tablewright.domain.model import Cell, Field, Table
 from tablewright.domain.proposal import CellAt, Operation, ProposalHead
@@ -26,7 +26,9 @@ from tablewright.operations.review import (
     get_proposal,
     read_own_value,
 )
-from tablewright.services import Services
+
+if TYPE_CHECKING:
+    from tablewright.services import Services
 
 Verdict: TypeAlias = Literal["accepted", "refused", "edited", "emptied", "skipped"]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -11,15 +12,15 @@ import typer
 from tablewright.domain.document import document
 from tablewright.domain.text import count_noun
 from tablewright.doors.cli import output, views
-from tablewright.doors.cli.adapter import command, run_operation
+from tablewright.doors.cli.adapter import command, read_pair, run_operation
 from tablewright.doors.cli.pipes import READING, incoming, outgoing, refuse_two_outputs, spoken
 from tablewright.doors.cli.root import Json, TableName, Yes, app, with_app
 from tablewright.errors import UsageError
 
 if TYPE_CHECKING:
     from tablewright.domain.files import SentToSheets
-    from tablewright.domain.history import Rollback
-    from tablewright.operations.rows import Changed
+    from tablewright.domain.history import Rollback, WrittenValue
+    from tablewright.operations.rows import Changed, SetCellRequest
     from tablewright.operations.tables import (
         ExportTable,
         ImportTable,
@@ -182,10 +183,55 @@ def export_to_sheets(table: str, to: str, *, json: bool) -> None:
     output.print_result(json, sent, f"Wrote {count} to “{sent.sheets[0]}” in {sent.link}.")
 
 
-@command(commands, "rows.flag_cell", arguments=("table",))
-def flag(reply: Changed) -> None:
-    if reply.change is not None:
-        output.say(f"{reply.change.note.capitalize()} (change {reply.change.number}).")
+# ── cells, rows and columns ─────────────────────────────────────────────────────────────────────────────────────────
+
+
+@command(
+    commands,
+    "rows.set_cell",
+    name="set",
+    arguments=("table", "row_id", "field", "value"),
+    metavars={"row_id": "ROW", "field": "COLUMN"},
+    takes_any_text=True,
+)
+def set_cell(reply: WrittenValue, request: SetCellRequest) -> None:
+    change, table = reply.change, request.table
+    undo = f"undo with `tablewright tables undo {table} --change {change.number}`"
+    output.say(f"Changed {change.note} (change {change.number}; {undo}).")
+    if reply.stale:
+        are = "is" if len(reply.stale) == 1 else "are"
+        names = ", ".join(reply.stale)
+        output.say(f"In this row {names} {are} stale now. `tablewright tables refresh {table}` fills what is stale.")
+
+
+def say_change(reply: Changed) -> None:
+    if reply.change is None:
+        output.say("Nothing had to change.")
+    else:
+        note = reply.change.note
+        output.say(f"{note[:1].upper()}{note[1:]} (change {reply.change.number}).")
+
+
+def read_row(cells: Sequence[str]) -> tuple[dict[str, str], ...]:
+    """Read the cells of one row: "Company=Aldermoor", "Founded=1894"."""
+    return (dict(read_pair(each, "A cell") for each in cells),)
+
+
+command(commands, "rows.flag_cell", name="flag", arguments=("table",))(say_change)
+command(
+    commands,
+    "rows.add_rows",
+    name="add-row",
+    arguments=("table", "rows"),
+    metavars={"rows": "COLUMN=VALUE…"},
+    helps={"rows": 'Its cells: "Company=Aldermoor" "Founded=1894".'},
+    parse={"rows": read_row},
+    about="Adds a row at the end, unless a value does not fit its column.",
+)(say_change)
+command(commands, "rows.remove_row", name="remove-row", arguments=("table", "row_id"))(say_change)
+command(commands, "rows.add_field", name="add-column", arguments=("table", "name"))(say_change)
+command(commands, "rows.change_field", name="change-column", arguments=("table", "field", "name"))(say_change)
+command(commands, "rows.remove_field", name="remove-column", arguments=("table", "field"))(say_change)
 
 
 @command(commands, "tables.list_changes", name="history", arguments=("table",), defaults={"limit": 20})

@@ -159,13 +159,14 @@ class TableTools:
 
     async def set_cell(self, request: CellToWrite) -> Answer:
         """Write a value that the user gave into a cell, or mark its value as doubtful: the next run looks again."""
-        services = self._tablewright
-        cell: dict[str, Any] = {"table": request.table, "row_id": request.row_id, "field": request.field}
+        services, table, row_id, field = self._tablewright, request.table, request.row_id, request.field
         if (request.value is None) == (not request.note):
             raise UsageError("Give either `value` or `note`.")
         if request.value is None:
-            return compact_reply(await rows.flag_cell(services, rows.FlagCellRequest(**cell, note=request.note)))
-        return compact_reply(await rows.set_cell(services, rows.SetCellRequest(**cell, value=request.value)))
+            flagged = rows.FlagCellRequest(table=table, row_id=row_id, field=field, note=request.note)
+            return compact_reply(await rows.flag_cell(services, flagged))
+        written = rows.SetCellRequest(table=table, row_id=row_id, field=field, value=request.value)
+        return compact_reply(await rows.set_cell(services, written))
 
     async def recheck(
         self,
