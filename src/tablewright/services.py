@@ -56,7 +56,6 @@ if TYPE_CHECKING:
     from tablewright.engine.recheck import Rechecked
     from tablewright.health import Check, ModelTrial
     from tablewright.jobs.conductor import RunTools
-    from tablewright.jobs.durable import DurableFill
     from tablewright.jobs.schedules import Schedule
     from tablewright.journeys.ask.members import RowTable
     from tablewright.models.listing import LocalServer
@@ -73,7 +72,6 @@ __all__ = [
     "CellVersion",
     "Change",
     "Check",
-    "DurableFill",
     "Estimate",
     "Exported",
     "FileOptions",

@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 from tablewright.domain.fieldspec import parse_field
-from tablewright.engine.progress import ignore
 from tablewright.engine.rows import COMPUTED_SLICES, SLICE, WINDOW
 from tablewright.operations.files import import_file
 from tablewright.services import Services
@@ -35,7 +34,7 @@ async def test_a_large_computation_has_few_slices_and_tells_how_far_it_is(tmp_pa
         table_id = (await import_file(services, tmp_path / "prices.csv")).table.id
         assert await slices_of(services, table_id, "Double:number={Price} * 2") == COMPUTED_SLICES
         fill = await services.plan_enrich(table_id, [parse_field("Double:number={Price} * 2")])
-        filled = await (await services.jobs.durable(fill, ignore)).run()
+        filled = await services.jobs.run(fill)
         told = [event.progress async for event in services.jobs.watch(filled.run_id)]
     assert (filled.found, filled.rows) == (rows, rows)
     assert {each.stage for each in told} == {"starting", "computing", "complete"}

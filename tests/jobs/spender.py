@@ -38,7 +38,7 @@ async def planned(app: Services, name: str, rows: int) -> Fill:
 async def spend(app: Services, name: str, rows: int) -> str:
     """How the run ended."""
     try:
-        filled = await (await app.durable(await planned(app, name, rows))).run()
+        filled = await app.jobs.run(await planned(app, name, rows))
     except OverQuota:
         return "refused"
     return filled.status

@@ -62,7 +62,7 @@ async def bring(services: Services) -> str:
 
 async def fill(services: Services, table_id: str) -> str:
     planned = await services.plan_enrich(table_id, [parse_field(FIELDS[0])])
-    return (await (await services.durable(planned)).run()).run_id
+    return (await services.jobs.run(planned)).run_id
 
 
 async def outcome(services: Services, run_id: str, world: World) -> Came:

@@ -27,7 +27,7 @@ async def begun(settings: Settings, folder: Path) -> Filled:
     async with Services.open(settings) as services:
         table = (await import_file(services, folder / "works.csv")).table
         fill = await services.plan_enrich(table.id, [parse_field(FOUNDED)], "lookup")
-        return await (await services.durable(fill)).run()
+        return await services.jobs.run(fill)
 
 
 def dies_after(web: SmallWeb, searches: int, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -155,9 +155,9 @@ async def test_a_run_whose_table_is_removed_says_so(services: Services) -> None:
         if progress.stage == "row_done" and not removing:
             removing.append(asyncio.ensure_future(remove_table(services, RemoveTable(table="companies"))))
 
-    run = await services.durable(await services.plan_enrich("companies", [FIELD], "pipeline"), watch)
+    fill = await services.plan_enrich("companies", [FIELD], "pipeline", watch=watch)
     with pytest.raises(RunError, match="its table was removed"):
-        await run.run()
+        await services.jobs.run(fill)
     await asyncio.gather(*removing)
 
 

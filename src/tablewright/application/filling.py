@@ -22,7 +22,6 @@ from tablewright.strategies.strategy import FunctionStrategy, RowFunction, Strat
 
 if TYPE_CHECKING:
     from tablewright.engine.recheck import Rechecked
-    from tablewright.jobs.durable import DurableFill
     from tablewright.jobs.schedules import Schedule
 
 
@@ -45,14 +44,14 @@ class EnrichVerbs(Application):
         sources: str = "",
         watch: Watch = ignore,
     ) -> Fill:
-        """A run that is ready: `await fill.run()` starts it, `fill.cancel()` stops it and keeps what was found;
+        """A run that is ready: `await jobs.run(fill)` does it, `jobs.stop()` stops it and keeps what was found;
         `await fill.estimate()` says before what it is likely to take. With `again` it also looks for what earlier runs
         did not find, with `anew` also for what they found, but for nothing that a person gave. With `outdated` it also
         fills cells whose question or inputs have changed, and cells that failed with an error.
 
         Without `strategy` a formula is computed and a question answered by the `usual` one: from the web, or from the
         documents where `sources`, or the setting of that name, is only these. A strategy that is an object or
-        a function, not a name, is known to this process alone: run it here, not as `durable`."""
+        a function, not a name, is known to this process alone, so no other can continue its run."""
         if not isinstance(strategy, str | Strategy):
             if isinstance(strategy, type) or not callable(strategy):
                 raise UsageError(
@@ -162,8 +161,3 @@ class EnrichVerbs(Application):
         schedule = await self.jobs.schedule(table_id, routine, every, spec)
         await self.store.tables.note_schedule(table_id)
         return schedule
-
-    async def durable(self, fill: Fill, watch: Watch = ignore) -> Fill | DurableFill:
-        """The same run, so that another process can go on with it if this one dies. Where workers are up they do it. A
-        run that asks nobody, such as a computation, stays as it is: it is done again in no time."""
-        return await self.jobs.durable(fill, watch) if fill.asks_others else fill

@@ -24,6 +24,7 @@ SETBACKS = "setbacks"
 """In the spec: how often whoever worked on the run as a whole was lost."""
 MOST_SETBACKS = 2
 """What was lost so often is set aside: likely it is what kills the process, and it would kill the next one too."""
+OWN_STRATEGY = "own_strategy"
 TALLY = "tally"
 """In the spec of a run that has ended: what it counted."""
 
@@ -58,6 +59,16 @@ class Run(Noun, frozen=True):
     @property
     def since(self) -> Since:
         return msgspec.convert(self.spec.get(SINCE) or {"at": self.started_at}, Since)
+
+    @property
+    def is_sliced(self) -> bool:
+        """Its rows are handed out in slices, so that another process can continue it."""
+        return self.kind == "enrich" and "retry" in self.spec
+
+    @property
+    def has_own_strategy(self) -> bool:
+        """Only the program that started it has its strategy."""
+        return bool(self.spec.get(OWN_STRATEGY))
 
     def goes_on_as(self, owner: str) -> bool:
         """Return True if this owner is to go on with it."""

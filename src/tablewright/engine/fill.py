@@ -26,7 +26,7 @@ import msgspec
 from tablewright.domain.feed import Progress, Stage
 from tablewright.domain.model import Attempt, Cell, Field, Finding, Noun, Row, RowId, Step, StepType, Table
 from tablewright.domain.proposal import CellAt
-from tablewright.domain.run import RunStatus, RunTally
+from tablewright.domain.run import OWN_STRATEGY, RunStatus, RunTally
 from tablewright.domain.text import cell_text
 from tablewright.domain.usage import Meter, Usage, metered
 from tablewright.engine.cancellation import all_done, to_its_end
@@ -50,6 +50,7 @@ from tablewright.store.workers import this_process
 from tablewright.strategies.strategy import (
     NO_TOOLS,
     Answer,
+    FunctionStrategy,
     Strategy,
     Task,
     Tools,
@@ -152,6 +153,9 @@ class Fill:
         )
         self._is_ours = type(strategy).__module__.partition(".")[0] == "tablewright"
         self._asks_others = not self._is_ours or bool(strategy.needs(self._task))
+        self.given_strategy = None if isinstance(plan.strategy, str) else plan.strategy
+        """The strategy if it was given as an object, which only this process has."""
+        self._is_computed = not self._asks_others and not isinstance(strategy, FunctionStrategy)
         self._concurrency = plan.concurrency or strategy.rows_at_once(self._task)
         self._can_repeat = strategy.kind == "enrichment" and strategy.repeats and bool(strategy.needs(self._task))
         self._examples = plan.examples
@@ -161,7 +165,7 @@ class Fill:
         self._held: dict[RowId, Held] = {}
         self._attempts: dict[RowId, list[Attempt]] = {}
         self._is_second_pass = self._left_rows = self._defers = False
-        self._watch = watch
+        self.watch = watch
         self._cancelled = self._draining = False
         self._workers: list[asyncio.Task[None]] = []
         self._outbox = Outbox(self._write)
@@ -237,8 +241,10 @@ class Fill:
     async def begin(self, owner: str, **told: Any) -> str:
         """A durable run over the same rows; nothing of it is done yet. `told` is kept with what is to be done."""
         await self._learn()
-        todos = await self._rows.slices(self._concurrency, computed=not self._asks_others)
+        todos = await self._rows.slices(self._concurrency, computed=self._is_computed)
         spec = {**self._spec(), **told, "retry": msgspec.to_builtins(self._plan.retry)}
+        if self.given_strategy is not None:
+            spec[OWN_STRATEGY] = True
         return await self._store.runs.start_sliced(self._table.id, "enrich", spec, self._fields, todos, owner)
 
     async def run_slice(
@@ -250,7 +256,7 @@ class Fill:
         self._defers = defers
         answer = await self._prepared()
         self._slice = part
-        if self._asks_others:  # what is computed waits for nobody, so it need not take turns row by row
+        if not self._is_computed:  # else it waits for nothing, so it need not take turns row by row
             self._gate = gate
         self._run_id, self._proposal_id = part.run_id, proposal_id
         self._proposing.run_id = self._run_id
@@ -546,7 +552,7 @@ class Fill:
         )
 
     def _write(self, batch: OutboxBatch, finished: bool) -> Coroutine[Any, Any, None]:
-        if not (self._asks_others or finished):  # a formula fills rows faster than anybody can follow them one by one
+        if self._is_computed and not finished:  # a formula fills rows faster than anybody can follow them one by one
             batch.events.append(Progress(stage="computing"))
         return self._written_down(batch, self._state(finished), self._meter.usage)
 
@@ -596,8 +602,8 @@ class Fill:
             detail=detail,
             cells=cells,
         )
-        self._watch(news)
-        if self._slice is not None and self._asks_others:
+        self.watch(news)
+        if self._slice is not None and not self._is_computed:
             self._keep_news(news)
 
     def _keep_news(self, news: Progress) -> None:

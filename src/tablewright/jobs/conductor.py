@@ -22,7 +22,7 @@ from tablewright.domain.model import Noun
 from tablewright.domain.run import MOST_SETBACKS, PERSON, Run, RunStatus
 from tablewright.domain.usage import Usage
 from tablewright.engine.cancellation import to_its_end
-from tablewright.engine.fill import USUAL, Fill, Terms
+from tablewright.engine.fill import USUAL, Fill, FillPlan, Terms
 from tablewright.engine.outcome import Filled, bought, filled, summarize_run
 from tablewright.engine.rows import SLICE, RowLimiter
 from tablewright.errors import (
@@ -98,6 +98,7 @@ class Ongoing:
     stack: AsyncExitStack
     users: int = 0
     idle_since: float = 0.0
+    plan: FillPlan | None = None
     fills: set[Fill] = field(default_factory=set)
     deferred: set[int] = field(default_factory=set)
     """Slices of which rows were left for later, once."""
@@ -221,9 +222,10 @@ class Conductor:
 
     async def _fill(self, ongoing: Ongoing, part: Slice) -> bool:
         tools = ongoing.tools
-        fill = await enrich.reopen(
-            self._store, ongoing.run, part.left, open_tools=tools.open, terms=tools.terms, breaker=ongoing.breaker
-        )
+        if ongoing.plan is None:
+            strategy = self.ownership.strategies.get(part.run_id)
+            ongoing.plan = await enrich.reopen(self._store, ongoing.run, strategy, tools.terms)
+        fill = await enrich.open_slice(self._store, ongoing.plan, part.left, tools.open, ongoing.breaker)
         ongoing.fills.add(fill)
         try:
             async with allowance_of(self._store, ongoing.run.person if fill.asks_others else "", self.ownership):
@@ -245,7 +247,7 @@ class Conductor:
             return
         if run.owner != owner or run.status != "running":
             return
-        if run.kind == "enrich" and self.ownership.can_go_on(run):
+        if run.is_sliced:
             await self._end_fill(run, halt)
             return
         with suppress(NotFound):  # not each run proposes something
@@ -266,11 +268,10 @@ class Conductor:
             status = "cancelled"
         stage: Stage = status if status in ("cancelled", "paused") else "complete"
         proposal = await self._store.proposals.get(await self._store.proposals.of_run(run.id), counted=False)
-        try:
-            strategy = find_strategy(run.spec["strategy"]).display_name
-            summary = summarize_run(strategy, proposal.fields, totals.tally, status, cap)
-        except TablewrightError as error:  # such as a strategy that is not on this machine
-            summary = problem or str(error)
+        name = run.spec["strategy"]
+        with suppress(TablewrightError):  # it may be on another machine only
+            name = (self.ownership.strategies.get(run.id) or find_strategy(name)).display_name
+        summary = summarize_run(name, proposal.fields, totals.tally, status, cap)
         await self._store.proposals.finish(proposal.id, summary)
         last = Progress(stage=stage, done=run.done, total=run.total, detail=problem or summary)
         usage = totals.usage + Usage(seconds=run.seconds_worked(now()))

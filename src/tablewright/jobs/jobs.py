@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, suppress
 from copy import copy
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -13,20 +14,21 @@ import msgspec
 from tablewright.domain.access import OWNER
 from tablewright.domain.feed import Event, Routine
 from tablewright.domain.run import ACTOR, Run
+from tablewright.engine.cancellation import to_its_end
 from tablewright.engine.fill import Fill
 from tablewright.engine.outcome import Filled
 from tablewright.engine.progress import Watch, ignore
-from tablewright.errors import RunError, TablewrightError, UsageError
+from tablewright.errors import NotFound, RunError, TablewrightError, UsageError
 from tablewright.jobs.authority import paused_schedule
 from tablewright.jobs.kinds import RUN_KINDS, RunContext
 from tablewright.settings import JOBS_FILE, SAMPLE_WEB, Settings
 from tablewright.store.home import make_private_file
+from tablewright.store.runs import MOST
 from tablewright.store.store import Store
 from tablewright.store.workers import HERE, QUEUED, SILENCE, Worker, WorkerKind, is_alive, is_gone
 
 if TYPE_CHECKING:
     from tablewright.jobs.conductor import Conductor, OpenRun
-    from tablewright.jobs.durable import DurableFill
     from tablewright.jobs.schedules import Schedule, Schedules
 
 # What a conductor stands on takes a second to import: only those wait for it who work.
@@ -37,8 +39,18 @@ REACHED_BY = ("model", "model_base_url", "model_fallback", "model_timeout", "sea
 """Settings that say who is asked, and where."""
 LOOK = 3.0
 """Seconds between two looks at whether any process works on a run that is waited for."""
+EVERY = 0.2
+"""Seconds between two looks at the feed of a run."""
 GRACE = 3.0
 """Seconds that those who work on a run have to stop."""
+
+
+@dataclass(eq=False)
+class AwaitedRun:
+    """A run whose caller waits for its result; without an id while it is being started."""
+
+    run_id: str = ""
+    is_stopped: bool = False
 
 
 class Jobs:
@@ -60,6 +72,7 @@ class Jobs:
         self._making_conductor = asyncio.Lock()
         self._background: set[asyncio.Task[None]] = set()
         self._ending: set[asyncio.Task[None]] = set()
+        self._awaited: list[AwaitedRun] = []
         self._of_all: Jobs | None = None
 
     def seen_by(self, store: Store) -> Jobs:
@@ -69,23 +82,41 @@ class Jobs:
         seen._of_all = self._of_all or self
         return seen
 
-    async def durable(self, fill: Fill, watch: Watch, settings: Mapping[str, str] | None = None) -> DurableFill:
-        """`settings` are for this run instead of those of this process, such as a budget of its own."""
-        from tablewright.jobs.durable import DurableFill
+    async def run(self, fill: Fill, settings: Mapping[str, str] | None = None) -> Filled:
+        """Run a fill to its end and return its result. Any process can watch, stop and resume it; workers do it where
+        some are up. A cancelled caller stops it; so does `stop`."""
+        awaited = AwaitedRun()
+        self._awaited.append(awaited)
+        run_id = ""
+        try:
+            run_id = awaited.run_id = await self.start(fill, settings)
+            if awaited.is_stopped:
+                await self._ask_to_stop(run_id)
+            await self.wait(run_id, fill.watch)
+            filled = await self.result(run_id)
+        except NotFound as error:
+            raise RunError(f"Run {run_id} has stopped: its table was removed.") from error
+        except asyncio.CancelledError:
+            if run_id:
+                await to_its_end(self._end_awaited(run_id))
+            raise
+        finally:
+            self._awaited.remove(awaited)
+        if filled.status == "failed":
+            run = await self._store.runs.get(run_id)
+            raise RunError(
+                run.error or f"Run {run_id} failed.",
+                kept=f"What it had found is kept in proposal {filled.proposal_id}.",
+                advice=f"Resume it: tablewright runs resume {run_id}.",
+            )
+        return filled
 
-        held = {**self.settings.shared, **(settings or {})}
-        if await self._store.imports.is_sample(fill.table_id):
-            held |= SAMPLE_WEB
-        if fill.asks_others:
-            await self._store.ledger.refuse_spent()
-        return DurableFill(
-            self._store,
-            await self._conduct(),
-            fill,
-            settings=held,
-            submit=self._submit,
-            watch=watch,
-        )
+    async def _end_awaited(self, run_id: str) -> None:
+        if self._known is not None:
+            self._known.stop(run_id)
+        with suppress(TablewrightError):  # it has ended by itself, or its table is gone
+            await self.cancel(run_id)
+            await self.wait(run_id)
 
     async def perform(
         self, kind: str, table_id: str, spec: dict[str, Any], watch: Callable[[Any], None] = lambda _: None
@@ -123,11 +154,20 @@ class Jobs:
         return run_id
 
     async def start(self, fill: Fill, settings: Mapping[str, str] | None = None) -> str:
-        """As `durable`, but does not wait for it."""
-        run_id = await (await self.durable(fill, ignore, settings)).start()
+        """Start a fill and return its run's id. `settings` are for this run in place of those of this process, such as
+        a budget of its own."""
+        used = {**self.settings.shared, **(settings or {})}
+        if await self._store.imports.is_sample(fill.table_id):
+            used |= SAMPLE_WEB
         if fill.asks_others:
+            await self._store.ledger.refuse_spent()
+        conductor = await self._conduct()
+        run_id = await fill.begin(conductor.id, settings=used)
+        if fill.given_strategy is not None:
+            conductor.ownership.strategies[run_id] = fill.given_strategy
+        if fill.asks_others and fill.given_strategy is None:
             await self._hand_over(run_id)
-        else:  # a formula is computed here sooner than a worker hears of it
+        else:  # a formula is computed here sooner than a worker hears of it, and only this process has an object
             self._in_background(self._go_on_unheard(run_id), self._background)
         return run_id
 
@@ -145,7 +185,7 @@ class Jobs:
 
     async def _hand_over(self, run_id: str) -> None:
         conductor = await self._conduct()
-        if not await self._submit(run_id, conductor.id):
+        if run_id in conductor.ownership.strategies or not await self._submit(run_id, conductor.id):
             self._in_background(self._go_on_unheard(run_id), self._background)
 
     def _in_background(self, work: Coroutine[Any, Any, None], among: set[asyncio.Task[None]]) -> None:
@@ -186,17 +226,18 @@ class Jobs:
 
     async def watch(self, run_id: str, *, after: int = 0) -> AsyncIterator[Event]:
         """What a run tells, in whatever process it is done, after the number that was read last, until it ends."""
-        from tablewright.jobs.durable import follow
-
         await self._store.runs.get(run_id)
         async for event in follow(self._store, run_id, after=after):
             yield event
 
     async def wait(self, run_id: str, watch: Watch = ignore, *, after: int = 0) -> None:
         """Wait until a run ends. Raise RunError once no process is there that would end it."""
-        from tablewright.jobs.durable import tell
 
-        watching = asyncio.create_task(tell(self._store, run_id, watch, after=after))
+        async def pass_on() -> None:
+            async for event in follow(self._store, run_id, after=after):
+                watch(event.progress)
+
+        watching = asyncio.create_task(pass_on())
         try:
             alone = 0
             while not (await asyncio.wait([watching], timeout=LOOK))[0]:
@@ -237,9 +278,17 @@ class Jobs:
             await (await self._conduct()).end_now(run_id)
 
     def stop(self) -> None:
-        """Whatever this process does, at once; what it has come to is kept."""
+        """Stop what this process does or waits for; what was found is kept."""
         if self._known is not None:
             self._known.stop_all()
+        for awaited in self._awaited:
+            awaited.is_stopped = True
+            if awaited.run_id:
+                self._in_background(self._ask_to_stop(awaited.run_id), self._ending)
+
+    async def _ask_to_stop(self, run_id: str) -> None:
+        with suppress(TablewrightError):  # it has ended by itself
+            await self.cancel(run_id)
 
     async def result(self, run_id: str) -> Filled:
         """What a run over a table that has ended came to."""
@@ -330,3 +379,18 @@ class Jobs:
         if run.status != "running" or run.kind != "enrich":
             return run
         return msgspec.structs.replace(run, usage=await self._store.slices.usage(run.id))
+
+
+async def follow(store: Store, run_id: str, *, after: int = 0) -> AsyncIterator[Event]:
+    """Yield the events of a run after number `after`, until it ends."""
+    while True:
+        run = await store.runs.get(run_id)
+        while events := await store.feed.read(run_id, after=after):
+            for event in events:
+                yield event
+                after = event.number
+            if len(events) < MOST:
+                break
+        if run.status != "running":
+            return
+        await asyncio.sleep(EVERY)

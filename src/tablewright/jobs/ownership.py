@@ -17,6 +17,7 @@ from tablewright.domain.run import MOST_SETBACKS, Run
 from tablewright.errors import NotFound, RunEnded, TablewrightError, UsageError
 from tablewright.store.store import Store
 from tablewright.store.workers import QUEUED, SILENCE, Worker, WorkerKind, is_alive, is_gone, new_worker_id
+from tablewright.strategies.strategy import Strategy
 
 BEAT = 2.0
 """Seconds between two signs of life."""
@@ -38,6 +39,8 @@ class Ownership:
         self._store = store
         self._kinds = kinds
         self._taking = asyncio.Lock()
+        self.strategies: dict[str, Strategy] = {}
+        """Strategies that were given as objects or functions, by run: only this process has them."""
         self._turned = time.monotonic()
         self._heard = -SILENCE
         """When this process last wrote to the database that it is there."""
@@ -91,8 +94,10 @@ class Ownership:
             await asyncio.sleep(BEAT)
 
     def can_go_on(self, run: Run) -> bool:
-        """Whether it was begun as one that another process can go on with."""
-        return "retry" in run.spec if run.kind == "enrich" else run.kind in self._kinds
+        """Return True if this process can continue it."""
+        if run.kind != "enrich":
+            return run.kind in self._kinds
+        return run.is_sliced and (not run.has_own_strategy or run.id in self.strategies)
 
     async def take(self, run_id: str, settings: Mapping[str, str] | None = None, by: Acting | None = None) -> None:
         """To go on with a run that was interrupted, stopped or failed; with `settings` over those it began with. It
@@ -105,6 +110,13 @@ class Ownership:
                 raise RunEnded(f"Run {run_id} {why}.", advice="" if run.status == "done" else advice)
             if run.status == "running" and not await self._is_surely_left(run):
                 raise being_done(run_id)
+            if run.has_own_strategy and not self.can_go_on(run):
+                raise UsageError(
+                    f"Run {run_id} uses the strategy {run.spec['strategy']!r}, an object or a function of the program "
+                    "that started it.",
+                    kept="What it found is kept.",
+                    advice="Run that program again: it fills the cells that are left.",
+                )
             if not self.can_go_on(run):
                 raise UsageError(
                     f"Run {run_id} cannot go on: it was not begun as one that can.",

@@ -18,7 +18,7 @@ from tablewright.domain.model import Field, Row, RowId, Table, column_key
 from tablewright.domain.proposal import CellAt, Operation, ProposalHead
 from tablewright.domain.run import Run
 from tablewright.domain.text import cell_text, shortened
-from tablewright.engine.fill import USUAL, Fill, FillPlan, Terms
+from tablewright.engine.fill import Fill, FillPlan, Terms
 from tablewright.engine.outcome import Filled
 from tablewright.engine.policy import RetryPolicy
 from tablewright.engine.progress import Watch, ignore
@@ -30,7 +30,7 @@ from tablewright.models.text_budget import SAMPLE_CELL, SAMPLE_ROWS
 from tablewright.sources.breaker import CircuitBreaker
 from tablewright.store.runs import Todo
 from tablewright.store.store import Store
-from tablewright.strategies.strategy import NO_TOOLS, Need, Task, Tools, checked_params, find_strategy
+from tablewright.strategies.strategy import NO_TOOLS, Need, Strategy, Task, Tools, checked_params, find_strategy
 from tablewright.values.row_names import current_row_key
 
 OpenTools: TypeAlias = Callable[[Collection[Need]], Awaitable[Tools]]
@@ -78,7 +78,7 @@ async def plan(
         only = await cells_to_fill(store, table, fields, row_ids, anew=redo == "all")
     elif redo == "outdated":
         only = await find_outdated_cells(store, table, fields, row_ids)
-    return Fill(store, replace(wanted, fields=fields, strategy=chosen, only=only), tools, watch=watch)
+    return Fill(store, replace(wanted, fields=fields, strategy=named, only=only), tools, watch=watch)
 
 
 async def plan_columns(store: Store, table_id: str, request: str, model: LanguageModel | None) -> tuple[Field, ...]:
@@ -139,35 +139,32 @@ async def find_outdated_cells(
     }
 
 
-async def reopen(
-    store: Store,
-    run: Run,
-    todo: Todo,
-    *,
-    open_tools: OpenTools = no_tools,
-    terms: Terms = USUAL,
-    breaker: CircuitBreaker | None = None,
-    watch: Watch = ignore,
-) -> Fill:
-    """A part of a durable run, as it was planned, in whatever process."""
-    table = await store.tables.find(run.table_id)
+async def reopen(store: Store, run: Run, strategy: Strategy | None, terms: Terms) -> FillPlan:
+    """Return the plan of a run. `strategy` is the one it was started with if that is not known by its name."""
     proposal = await store.proposals.get(await store.proposals.of_run(run.id), counted=False)
-    chosen = find_strategy(run.spec["strategy"])
-    task = Task(table=table, fields=proposal.fields, params=checked_params(chosen, run.spec["params"]))
-    filling = FillPlan(
-        table,
+    return FillPlan(
+        await store.tables.find(run.table_id),
         proposal.fields,
-        chosen,
+        strategy or run.spec["strategy"],
         params=run.spec["params"],
-        row_ids=todo.row_ids,
-        only=None if todo.only is None else set(todo.only),
         again=run.spec.get("again", False),
         examples={name: tuple(texts) for name, texts in run.spec.get("examples", {}).items()},
         concurrency=run.spec["concurrency"],
         retry=msgspec.convert(run.spec["retry"], RetryPolicy),
         terms=terms,
     )
-    return Fill(store, filling, await open_tools(chosen.needs(task)), breaker=breaker, watch=watch)
+
+
+async def open_slice(
+    store: Store, plan: FillPlan, todo: Todo, open_tools: OpenTools, breaker: CircuitBreaker | None = None
+) -> Fill:
+    """Return a part of a planned run, over the table as it is now."""
+    table = await store.tables.find(plan.table.id)
+    only = None if todo.only is None else set(todo.only)
+    part = replace(plan, table=table, row_ids=todo.row_ids, only=only)
+    strategy = find_strategy(plan.strategy) if isinstance(plan.strategy, str) else plan.strategy
+    task = Task(table=table, fields=tuple(plan.fields), params=checked_params(strategy, plan.params))
+    return Fill(store, part, await open_tools(strategy.needs(task)), breaker=breaker)
 
 
 def natural_strategy(fields: Sequence[Field], usual: str = "pipeline") -> str:

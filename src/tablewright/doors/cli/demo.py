@@ -66,7 +66,7 @@ async def show(folder: Path, *, quiet: bool) -> dict[str, Any]:
                 "pipeline",
                 watch=bar.follow_fill,
             )
-            filled = await run.run()
+            filled = await services.jobs.run(run)
         report = await report_fill(services, filled)
         await services.changes.apply_unseen(filled.proposal_id)
         if not quiet:
@@ -124,7 +124,7 @@ async def judged(home: Path, model_url: str) -> tuple[dict[str, Any], dict[str, 
         rows = [row_id for row_id, name in names.items() if name in SHOWN]
         fields = [parse_field(text) for text in JUDGED]
         run = await services.plan_enrich(table.id, fields, "pipeline", row_ids=rows, params={"rows_a_call": "1"})
-        filled = await run.run()
+        filled = await services.jobs.run(run)
         operations = await services.store.proposals.operations(filled.proposal_id)
         cells = {f"{names[each.row_id]} / {each.field}": each.cell for each in operations}
         return await report_fill(services, filled), cells

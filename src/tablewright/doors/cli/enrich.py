@@ -338,9 +338,8 @@ async def fill(
             if imported:
                 await delete_table(services, table_id)
             raise
-        doing = await services.durable(run, bar.follow_fill)
-        with on_interrupt(doing.cancel):
-            return table_id, await doing.run()
+        with on_interrupt(services.jobs.stop):
+            return table_id, await services.jobs.run(run)
 
 
 async def bring_in(

@@ -136,9 +136,8 @@ async def fill_round(
         if costs and not output.ask(f"{', '.join(of.fields)}: {views.in_one_line(await run.estimate())}. Start?"):
             return None
         bar.start()
-        doing = await services.durable(run, bar.follow_fill)
-        with on_interrupt(doing.cancel):
-            return await doing.run()
+        with on_interrupt(services.jobs.stop):
+            return await services.jobs.run(run)
 
 
 async def planned(

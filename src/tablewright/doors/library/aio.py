@@ -277,7 +277,7 @@ async def fill(
             max_rows=max_rows,
             watch=session.bar.watch,
         )
-        filled = await run.run()
+        filled = await services.jobs.run(run)
     await services.changes.apply_unseen(filled.proposal_id)
     proposal = await services.store.proposals.get(filled.proposal_id)
     result = await session.result(

@@ -85,8 +85,6 @@ class FillingTools:
             )
             if estimate:
                 return dict(document(await fill.estimate()))
-            if not fill.asks_others:
-                return await self._enriched((await self._context.apart(fill.run(), fill.cancel)).run_id)
         run_id = await self._context.begun(
             self._tablewright.jobs.start(fill, {"evidence": evidence} if evidence else None)
         )
