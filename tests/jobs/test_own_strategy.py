@@ -10,6 +10,7 @@ import pytest
 
 from tablewright.domain.fieldspec import parse_field
 from tablewright.errors import UsageError
+from tablewright.operations.files import import_file
 from tablewright.operations.runs import ResumeRun, RunRequest, cancel_run, get_run, resume_run
 from tablewright.services import Services
 from tablewright.settings import Settings
@@ -22,7 +23,7 @@ FIELD = parse_field("Length:number=How long is the name?")
 async def bring(services: Services, folder: Path) -> str:
     names = "".join(f"Firm {number}\n" for number in range(ROWS))
     (folder / "firms.csv").write_text(f"Company\n{names}", encoding="utf-8")
-    return (await services.import_file(folder / "firms.csv")).table.id
+    return (await import_file(services, folder / "firms.csv")).table.id
 
 
 async def test_its_feed_names_each_row_and_it_is_cancelled_and_resumed_by_id(tmp_path: Path) -> None:
