@@ -73,6 +73,7 @@ class Jobs:
         self._background: set[asyncio.Task[None]] = set()
         self._ending: set[asyncio.Task[None]] = set()
         self._awaited: list[AwaitedRun] = []
+        self._handed_over: set[str] = set()
         self._of_all: Jobs | None = None
 
     def seen_by(self, store: Store) -> Jobs:
@@ -185,8 +186,15 @@ class Jobs:
 
     async def _hand_over(self, run_id: str) -> None:
         conductor = await self._conduct()
-        if run_id in conductor.ownership.strategies or not await self._submit(run_id, conductor.id):
+        self._handed_over.discard(run_id)
+        if run_id not in conductor.ownership.strategies and await self._submit(run_id, conductor.id):
+            self._handed_over.add(run_id)
+        else:
             self._in_background(self._go_on_unheard(run_id), self._background)
+
+    def is_handed_over(self, run_id: str) -> bool:
+        """Return True if this process gave the run to the workers."""
+        return run_id in self._handed_over
 
     def _in_background(self, work: Coroutine[Any, Any, None], among: set[asyncio.Task[None]]) -> None:
         task = asyncio.create_task(work)
@@ -246,7 +254,7 @@ class Jobs:
                     raise RunError(
                         f"No process works on run {run_id} any more.",
                         kept="What was found is kept.",
-                        advice=f"Start a worker, or resume it: tablewright runs resume {run_id}.",
+                        advice=f"Start a worker: tablewright worker. Or resume it: `tablewright runs resume {run_id}`.",
                     )
             await watching
         finally:
@@ -255,7 +263,7 @@ class Jobs:
 
     async def _is_left(self, run_id: str) -> bool:
         run = await self._store.runs.get(run_id)
-        if run.owner.startswith(QUEUED):
+        if run_id in self._handed_over or run.owner.startswith(QUEUED):
             return not any(worker.serves for worker in await self.workers())
         return await self.is_interrupted(run)
 

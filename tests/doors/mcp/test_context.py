@@ -13,6 +13,7 @@ import pytest
 
 from tablewright.doors.mcp import context
 from tablewright.doors.mcp.server import create_server, http_app
+from tablewright.jobs import jobs
 from tablewright.jobs.jobs import Jobs
 from tablewright.sample.server import SampleWeb
 from tablewright.services import Fill, Services
@@ -176,8 +177,8 @@ async def test_a_run_that_is_being_started_when_the_call_is_broken_off_is_stoppe
 async def test_nobody_waits_for_a_run_whose_worker_is_gone_and_it_can_be_gone_on_with(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(context, "LOOK", 0.05)
-    monkeypatch.setattr(context, "ALONE", 0.3)
+    monkeypatch.setattr(jobs, "LOOK", 0.05)
+    monkeypatch.setattr(jobs, "SILENCE", 0.3)
     async with within(tmp_path) as talk, await Store.open(Settings(home=str(tmp_path / "home")).database) as store:
 
         async def take_and_die(_: str, run_id: str, __: str) -> None:
@@ -191,8 +192,8 @@ async def test_nobody_waits_for_a_run_whose_worker_is_gone_and_it_can_be_gone_on
             error = await talk.refused("enrich", table="firms", columns=[FOUNDED])
         (run,) = (await talk("list_all", what="runs"))["runs"]
         assert (error["type"], run["status"]) == ("RunError", "interrupted")
-        assert error["kept"] == "What it had found is kept."
-        assert f"control_run {run['run_id']}, resume" in error["advice"]
+        assert error["kept"] == "What was found is kept."
+        assert "control_run(resume)" in error["advice"]
         resumed = await talk("control_run", action="resume", run_id=run["run_id"])
         assert (resumed["status"], resumed["done"]) == ("done", 3)
 
@@ -200,8 +201,8 @@ async def test_nobody_waits_for_a_run_whose_worker_is_gone_and_it_can_be_gone_on
 async def test_a_run_that_no_worker_took_up_waits_for_one_and_says_so(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(context, "LOOK", 0.05)
-    monkeypatch.setattr(context, "ALONE", 0.3)
+    monkeypatch.setattr(jobs, "LOOK", 0.05)
+    monkeypatch.setattr(jobs, "SILENCE", 0.3)
 
     async def never_taken(*_: str) -> None:
         pass

@@ -27,10 +27,6 @@ EVERY = 0.2
 GRACE = 3.0
 """Seconds that runs have to stop in when the server or a call ends, if they need them; clients kill it after about
 four."""
-LOOK = 3.0
-"""Seconds between two looks at whether anybody still works on a run that is waited for."""
-ALONE = 15.0
-"""Seconds for which nobody must be seen at work on it before one gives up: whoever restarts is back by then."""
 
 
 class Teller:
@@ -67,7 +63,6 @@ class ToolContext:
         self.hide: Callable[[str], str] = str
         """What is done with texts that may say where things lie on this machine; over HTTP others read them."""
         self._begun: set[str] = set()
-        self._handed_over: set[str] = set()
         self._apart: set[asyncio.Future[Any]] = set()
 
     async def begun(self, starting: Awaitable[str]) -> str:
@@ -79,26 +74,20 @@ class ToolContext:
         return run_id
 
     async def remember(self, run_id: str) -> None:
-        """As a run that ends with this process, unless there are workers, who do it."""
-        serving = any(worker.serves for worker in await self.services.jobs.workers())
-        ours, theirs = self._begun, self._handed_over
-        (theirs if serving else ours).add(run_id)
-        (ours if serving else theirs).discard(run_id)
+        """Stop the run when this process ends, unless workers do it."""
+        if self.services.jobs.is_handed_over(run_id):
+            self._begun.discard(run_id)
+        else:
+            self._begun.add(run_id)
 
     async def wait(
         self, call: Call, run_id: str, words: Callable[[Progress], str] | None = None, *, after: int = 0
     ) -> Run:
         """Until the run has ended, telling what it tells. Whoever breaks off the call stops the run."""
         jobs = self.services.jobs
-        teller = Teller(call, words)
-
-        async def follow() -> None:
-            async for event in jobs.watch(run_id, after=after):
-                await teller.tell(event.progress)
-
-        following = asyncio.create_task(follow())
         try:
-            await self._see_to_its_end(run_id, following)
+            async with self.news(call, words) as watch:
+                await jobs.wait(run_id, watch, after=after)
         except asyncio.CancelledError:
             with anyio.move_on_after(GRACE, shield=True), suppress(TablewrightError):
                 await jobs.cancel(run_id)
@@ -110,27 +99,7 @@ class ToolContext:
                 advice=f"Then look at it: list_all runs, or stop it: control_run {run_id}, cancel.",
                 public=away.public,
             ) from away
-        finally:
-            following.cancel()
-            await asyncio.gather(following, return_exceptions=True)
         return await jobs.get(run_id)
-
-    async def _see_to_its_end(self, run_id: str, following: asyncio.Task[None]) -> None:
-        """What nobody works on any more would be followed for ever."""
-        jobs, seen = self.services.jobs, time.monotonic()
-        while not (await asyncio.wait([following], timeout=LOOK))[0]:
-            interrupted = await jobs.is_interrupted(await jobs.get(run_id))
-            waits = run_id in self._handed_over and not any(worker.serves for worker in await jobs.workers())
-            if not (interrupted or waits):
-                seen = time.monotonic()
-            elif time.monotonic() - seen > ALONE:
-                go_on = f"Resume it: control_run {run_id}, resume."
-                raise RunError(
-                    f"Nobody works on run {run_id} any more: the process that did is gone.",
-                    kept="What it had found is kept.",
-                    advice=go_on if interrupted else "A worker takes it up once one is started: tablewright worker.",
-                )
-        await following
 
     async def telling(self, call: Call, work: Callable[[Callable[[Progress], None]], Awaitable[T]]) -> T:
         """Does what tells its progress to a function, and passes that on."""
@@ -138,10 +107,12 @@ class ToolContext:
             return await self.apart(work(watch))
 
     @asynccontextmanager
-    async def news(self, call: Call) -> AsyncIterator[Callable[[Progress], None]]:
+    async def news(
+        self, call: Call, words: Callable[[Progress], str] | None = None
+    ) -> AsyncIterator[Callable[[Progress], None]]:
         """The function that passes on to the caller what is told to it."""
         told: asyncio.Queue[Progress | None] = asyncio.Queue()
-        teller = Teller(call)
+        teller = Teller(call, words)
 
         async def pass_on() -> None:
             while (progress := await told.get()) is not None:
