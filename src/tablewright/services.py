@@ -55,7 +55,7 @@ if TYPE_CHECKING:
     from tablewright.domain.usage import Estimate
     from tablewright.engine.recheck import Rechecked
     from tablewright.health import Check, ModelTrial
-    from tablewright.jobs.conductor import RunTools
+    from tablewright.jobs.executor import RunTools
     from tablewright.jobs.schedules import Schedule
     from tablewright.journeys.ask.members import RowTable
     from tablewright.models.listing import LocalServer
@@ -236,7 +236,7 @@ class Services(TableVerbs, EnrichVerbs, ShortlistVerbs):
         """With the settings that the run was asked for with, the documents of whoever asked, by their id, and the keys
         of this process."""
         from tablewright.assembly import Toolbox
-        from tablewright.jobs.conductor import RunTools
+        from tablewright.jobs.executor import RunTools
 
         settings = self.settings.with_shared(recorded)
         own = settings == self.settings and not self.jobs.serves_others and not person

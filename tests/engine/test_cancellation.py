@@ -6,7 +6,7 @@ import pytest
 
 from tablewright.domain.fieldspec import parse_field
 from tablewright.domain.model import Field, given
-from tablewright.engine.cancellation import to_its_end
+from tablewright.engine.cancellation import shield_to_completion
 from tablewright.engine.fill import Fill, FillPlan
 from tablewright.store.store import Store
 from tablewright.strategies.computation import ComputationStrategy
@@ -20,7 +20,7 @@ async def test_what_is_begun_is_done_however_often_its_waiter_is_cancelled() -> 
             await asyncio.sleep(0)
             steps.append(number)
 
-    waiting = asyncio.create_task(to_its_end(work()))
+    waiting = asyncio.create_task(shield_to_completion(work()))
     await asyncio.sleep(0)
     while not waiting.done():
         waiting.cancel()
@@ -36,9 +36,9 @@ async def test_its_result_and_its_error_are_told() -> None:
     async def works() -> int:
         return 1
 
-    assert await to_its_end(works()) == 1
+    assert await shield_to_completion(works()) == 1
     with pytest.raises(ValueError, match="no"):
-        await to_its_end(fails())
+        await shield_to_completion(fails())
 
 
 async def test_wherever_a_run_is_broken_off_it_has_an_end(store: Store) -> None:

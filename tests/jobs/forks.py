@@ -9,7 +9,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "doors"))
 
 import launcher  # which says first what must be said before numpy is loaded
 
-import tablewright.jobs.conductor
+import tablewright.jobs.executor
 import tablewright.jobs.queue
 import tablewright.jobs.worker
 import tablewright.models.build

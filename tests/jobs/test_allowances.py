@@ -76,7 +76,7 @@ async def test_forty_runs_in_four_processes_spend_no_more_than_is_left(
         assert (used, held) == (pytest.approx(paid, abs=1e-6), 0)
 
 
-async def test_runs_that_begin_at_once_in_one_process_have_one_conductor(settings: dict[str, str]) -> None:
+async def test_runs_that_begin_at_once_in_one_process_have_one_executor(settings: dict[str, str]) -> None:
     async with Services.open(Settings(**settings)) as app:
         ann = app.acting("ann", await user_with(app, LEFT))
         await asyncio.gather(*(spend(ann, f"run{number}", 1) for number in range(6)))

@@ -18,7 +18,7 @@ from tablewright.domain.run import Run, RunTally
 from tablewright.domain.usage import Usage, spend
 from tablewright.errors import Cancelled, UsageError
 from tablewright.jobs import ownership
-from tablewright.jobs.conductor import Conductor, Halt, RunTools
+from tablewright.jobs.executor import Halt, RunExecutor, RunTools
 from tablewright.jobs.kinds import RunContext
 from tablewright.journeys.enrich import no_tools
 from tablewright.models.budget import Budget
@@ -62,7 +62,7 @@ async def test_who_is_too_busy_for_anything_else_still_gives_signs_of_life(
             return float(connection.execute(select(schema.workers.c.beat)).scalar_one())
 
     async with await Store.open(database_url) as store:
-        async with Conductor(store, Tools()):
+        async with RunExecutor(store, Tools()):
             first, until = beat(), time.monotonic() + PATIENCE
             while beat() <= first:  # without an await: the event loop does nothing else
                 assert time.monotonic() < until
@@ -72,12 +72,12 @@ async def test_who_is_too_busy_for_anything_else_still_gives_signs_of_life(
 
 async def test_what_the_same_process_spent_before_counts_for_the_budget(store: Store) -> None:
     tools = Tools()
-    async with Conductor(store, tools) as conductor:
-        run_id = await sliced(store, conductor.id)
-        part = await store.slices.claim(run_id, 1, f"{conductor.id}/earlier")
+    async with RunExecutor(store, tools) as executor:
+        run_id = await sliced(store, executor.id)
+        part = await store.slices.claim(run_id, 1, f"{executor.id}/earlier")
         spent = msgspec.structs.replace(part, done=(1,), tally=RunTally(rows=1), usage=Usage(cost_usd=0.4, llm_calls=3))
         await store.slices.keep(spent, await store.proposals.of_run(run_id), [])
-        await conductor.fill_slice(run_id, 1, "somebody else")
+        await executor.fill_slice(run_id, 1, "somebody else")
         assert tools.budget.elsewhere.usd == pytest.approx(0.4)
         assert tools.budget.elsewhere.calls == 3
 
@@ -91,27 +91,27 @@ async def test_a_run_of_a_machine_that_is_lost_is_taken_by_one_who_has_just_come
     await store.database.write(
         lambda connection: connection.execute(insert(schema.workers).values(**lost, beat=time.time() - 60))
     )
-    async with Conductor(store, Tools()) as conductor:
-        await conductor.ownership.take(run_id)
-        assert (await store.runs.get(run_id)).owner == conductor.id
+    async with RunExecutor(store, Tools()) as executor:
+        await executor.ownership.take(run_id)
+        assert (await store.runs.get(run_id)).owner == executor.id
 
 
 async def test_who_resumes_a_run_twice_gets_it_once(store: Store) -> None:
-    async with Conductor(store, Tools()) as conductor:
-        run_id = await sliced(store, conductor.id)
-        await conductor.end_as(conductor.id, run_id)
+    async with RunExecutor(store, Tools()) as executor:
+        run_id = await sliced(store, executor.id)
+        await executor.end_as(executor.id, run_id)
         assert (await store.runs.get(run_id)).status == "cancelled"
         results = await asyncio.gather(
-            conductor.ownership.take(run_id), conductor.ownership.take(run_id), return_exceptions=True
+            executor.ownership.take(run_id), executor.ownership.take(run_id), return_exceptions=True
         )
         assert sorted(isinstance(result, UsageError) for result in results) == [False, True]
 
 
 async def test_a_run_that_has_ended_ends_no_second_time(store: Store) -> None:
-    async with Conductor(store, Tools()) as conductor:
-        run_id = await sliced(store, conductor.id)
-        await conductor.end_as(conductor.id, run_id, Halt(status="failed", problem="the first problem"))
-        await conductor.end_as(conductor.id, run_id)
+    async with RunExecutor(store, Tools()) as executor:
+        run_id = await sliced(store, executor.id)
+        await executor.end_as(executor.id, run_id, Halt(status="failed", problem="the first problem"))
+        await executor.end_as(executor.id, run_id)
         await store.runs.finish(run_id, "done", Usage(), news=[Progress(stage="complete")])
         run = await store.runs.get(run_id)
         assert (run.status, run.error) == ("failed", "the first problem")
@@ -119,10 +119,10 @@ async def test_a_run_that_has_ended_ends_no_second_time(store: Store) -> None:
 
 
 async def test_what_a_run_came_to_is_asked_only_of_one_that_has_ended(store: Store) -> None:
-    async with Conductor(store, Tools()) as conductor:
-        run_id = await sliced(store, conductor.id)
+    async with RunExecutor(store, Tools()) as executor:
+        run_id = await sliced(store, executor.id)
         with pytest.raises(UsageError, match="has not ended"):
-            await conductor.outcome(run_id)
+            await executor.outcome(run_id)
         assert (await store.runs.get(run_id)).status == "running"
 
 
@@ -143,8 +143,8 @@ class Halting:
 
 async def test_work_that_is_stopped_is_cancelled_and_told_once(store: Store) -> None:
     work = Halting()
-    async with Conductor(store, Tools(), {"ingest": work}) as conductor:
-        doing = asyncio.create_task(conductor.perform("ingest", "", {}))
+    async with RunExecutor(store, Tools(), {"ingest": work}) as executor:
+        doing = asyncio.create_task(executor.perform("ingest", "", {}))
         await work.begun.wait()
         (run,) = await store.runs.all()
         await store.runs.ask_to_stop(run.id)
@@ -156,10 +156,10 @@ async def test_work_that_is_stopped_is_cancelled_and_told_once(store: Store) -> 
 
 async def test_work_that_a_worker_leaves_is_not_over(store: Store) -> None:
     work = Halting()
-    async with Conductor(store, Tools(), {"ingest": work}) as conductor:
-        doing = asyncio.create_task(conductor.perform("ingest", "", {}))
+    async with RunExecutor(store, Tools(), {"ingest": work}) as executor:
+        doing = asyncio.create_task(executor.perform("ingest", "", {}))
         await work.begun.wait()
-        await conductor.drain()
+        await executor.drain()
         await doing
         (run,) = await store.runs.all()
         assert run.status == "running"
@@ -167,8 +167,8 @@ async def test_work_that_a_worker_leaves_is_not_over(store: Store) -> None:
 
 async def test_work_that_others_took_while_its_process_slept_is_broken_off_and_writes_nothing(store: Store) -> None:
     work = Halting()
-    async with Conductor(store, Tools(), {"ingest": work}) as conductor:
-        doing = asyncio.create_task(conductor.perform("ingest", "", {}))
+    async with RunExecutor(store, Tools(), {"ingest": work}) as executor:
+        doing = asyncio.create_task(executor.perform("ingest", "", {}))
         await work.begun.wait()
         (run,) = await store.runs.all()
         await store.runs.hold(run.id, "somebody else")
@@ -186,8 +186,8 @@ async def test_what_work_uses_up_is_written_down_while_it_goes_on(store: Store) 
         spent.set()
         await over.wait()
 
-    async with Conductor(store, Tools(), {"research": work}) as conductor:
-        doing = asyncio.create_task(conductor.perform("research", "", {}))
+    async with RunExecutor(store, Tools(), {"research": work}) as executor:
+        doing = asyncio.create_task(executor.perform("research", "", {}))
         await spent.wait()
         (run,) = await store.runs.all()
         while not run.usage.llm_calls:
@@ -201,24 +201,24 @@ async def test_what_work_uses_up_is_written_down_while_it_goes_on(store: Store) 
 
 async def test_a_routine_is_not_begun_while_the_last_goes_on(store: Store) -> None:
     table = await store.tables.create("t", FIELDS, [(given("a"), given(None))])
-    async with Conductor(store, Tools()) as conductor:
-        first = await conductor.begin_routine(table.id, "recheck", {})
+    async with RunExecutor(store, Tools()) as executor:
+        first = await executor.begin_routine(table.id, "recheck", {})
         assert first
-        assert await conductor.begin_routine(table.id, "recheck", {}) == ""
-        assert await conductor.begin_routine(table.id, "refresh", {})
+        assert await executor.begin_routine(table.id, "recheck", {}) == ""
+        assert await executor.begin_routine(table.id, "refresh", {})
         await store.runs.finish(first, "done", Usage())
-        assert await conductor.begin_routine(table.id, "recheck", {})
+        assert await executor.begin_routine(table.id, "recheck", {})
         await store.tables.remove(table.id)
-        assert await conductor.begin_routine(table.id, "recheck", {}) is None
+        assert await executor.begin_routine(table.id, "recheck", {}) is None
 
 
 async def test_a_slice_whose_tools_cannot_be_opened_says_why_and_the_run_fails(store: Store) -> None:
     async def no_key(settings: object, stack: AsyncExitStack, person: str = "") -> RunTools:
         raise UsageError("There is no key.")
 
-    async with Conductor(store, no_key) as conductor:
-        run_id = await sliced(store, conductor.id)
-        await conductor.conduct(run_id)
+    async with RunExecutor(store, no_key) as executor:
+        run_id = await sliced(store, executor.id)
+        await executor.execute(run_id)
         run = await store.runs.get(run_id)
         assert (run.status, run.error) == ("failed", "There is no key.")
         assert (await store.proposals.get(await store.proposals.of_run(run_id))).status != "building"
@@ -229,8 +229,8 @@ async def test_a_run_that_nobody_can_go_on_with_leaves_no_proposal_that_is_never
     owner = f"{platform.node()}-999999999-here"
     run_id = await store.runs.start(table.id, "enrich", {}, owner=owner)
     proposal_id = await store.proposals.create(table.id, run_id, FIELDS[1:])
-    async with Conductor(store, Tools()) as conductor:
-        await conductor.end_as(owner, run_id)
+    async with RunExecutor(store, Tools()) as executor:
+        await executor.end_as(owner, run_id)
     assert (await store.runs.get(run_id)).status == "cancelled"
     assert (await store.proposals.get(proposal_id)).status != "building"
 

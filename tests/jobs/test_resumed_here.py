@@ -144,7 +144,7 @@ async def test_what_a_run_used_up_is_not_counted_twice_when_it_is_resumed(servic
             break
     await ended(services, run_id)
     stopped = await services.jobs.get(run_id)
-    await (await services.jobs._conduct()).ownership.take(run_id)
+    await (await services.jobs._open_executor()).ownership.take(run_id)
     assert 0 < (await services.jobs.get(run_id)).usage.searches == stopped.usage.searches
 
 

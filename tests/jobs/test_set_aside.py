@@ -14,7 +14,7 @@ from sqlalchemy import insert, literal
 from tablewright.domain.feed import Progress
 from tablewright.errors import RunError
 from tablewright.jobs import jobs, ownership
-from tablewright.jobs.conductor import Conductor
+from tablewright.jobs.executor import RunExecutor
 from tablewright.jobs.kinds import RunContext
 from tablewright.services import Services
 from tablewright.settings import Settings
@@ -28,11 +28,11 @@ from .test_ownership import Tools, sliced
 
 
 async def test_a_run_is_set_aside_when_two_processes_died_with_the_same_rows(store: Store) -> None:
-    async with Conductor(store, Tools()) as conductor:
-        run_id = await sliced(store, conductor.id)
+    async with RunExecutor(store, Tools()) as executor:
+        run_id = await sliced(store, executor.id)
         for process in ("first", "second"):
             await store.slices.claim(run_id, 1, f"{process}/s1")
-        await conductor.conduct(run_id)
+        await executor.execute(run_id)
         run = await store.runs.get(run_id)
         assert run.status == "failed"
         assert run.error is not None
@@ -40,7 +40,7 @@ async def test_a_run_is_set_aside_when_two_processes_died_with_the_same_rows(sto
             "Set aside: two processes died, one after the other, while they worked on rows 1 to 2"
         )
         assert "Resume the run" in run.error
-        await conductor.ownership.take(run_id)
+        await executor.ownership.take(run_id)
         assert (await store.slices.claim(run_id, 1, "third/s1")).setbacks == 0
 
 
@@ -62,19 +62,19 @@ async def test_work_as_a_whole_is_set_aside_when_two_processes_died_with_it(stor
         nonlocal begun
         begun += 1
 
-    async with Conductor(store, Tools(), {"ingest": work}) as conductor:
-        run_id = await store.runs.start("", "ingest", {}, owner=conductor.id)
+    async with RunExecutor(store, Tools(), {"ingest": work}) as executor:
+        run_id = await store.runs.start("", "ingest", {}, owner=executor.id)
         assert await store.runs.hold(run_id, "first/h1") == 0
         await store.runs.let_go(run_id, "first/h1")
         assert await store.runs.hold(run_id, "second/h1") == 0
         assert await store.runs.hold(run_id, "third/h1") == 1
         with pytest.raises(RunError, match="Set aside"):
-            await conductor.go_on(run_id)
+            await executor.go_on(run_id)
         run = await store.runs.get(run_id)
         assert (run.status, begun) == ("failed", 0)
         assert "Set aside" in (run.error or "")
-        await conductor.ownership.take(run_id)
-        await conductor.go_on(run_id)
+        await executor.ownership.take(run_id)
+        await executor.go_on(run_id)
         assert ((await store.runs.get(run_id)).status, begun) == ("done", 1)
 
 
@@ -82,22 +82,22 @@ async def test_a_process_ends_after_it_has_set_a_run_aside(store: Store) -> None
     async def work(context: RunContext) -> None:
         raise AssertionError("it was set aside")
 
-    async with Conductor(store, Tools(), {"ingest": work}) as conductor:
-        run_id = await store.runs.start("", "ingest", {}, owner=conductor.id)
+    async with RunExecutor(store, Tools(), {"ingest": work}) as executor:
+        run_id = await store.runs.start("", "ingest", {}, owner=executor.id)
         for process in ("first", "second"):
             await store.runs.hold(run_id, f"{process}/h1")
         with pytest.raises(RunError, match="Set aside"):
-            await conductor.go_on(run_id)
+            await executor.go_on(run_id)
         async with asyncio.timeout(PATIENCE):
-            await conductor.drain()
+            await executor.drain()
 
 
 async def test_a_run_whose_workflow_is_lost_goes_on_as_long_as_it_comes_further(store: Store) -> None:
     run_id = await sliced(store, f"{QUEUED}a")
-    async with Conductor(store, Tools()) as conductor:
+    async with RunExecutor(store, Tools()) as executor:
         for before, after in (("a", "b"), ("b", "c")):
-            assert await conductor.ownership.take_for_all(run_id, f"{QUEUED}{after}", f"{QUEUED}{before}") == "enrich"
-        assert await conductor.ownership.take_for_all(run_id, f"{QUEUED}d", f"{QUEUED}c") == ""
+            assert await executor.ownership.take_for_all(run_id, f"{QUEUED}{after}", f"{QUEUED}{before}") == "enrich"
+        assert await executor.ownership.take_for_all(run_id, f"{QUEUED}d", f"{QUEUED}c") == ""
         part = await store.slices.claim(run_id, 1, "process/s1")
         await store.slices.keep(
             msgspec.structs.replace(part, done=(1,)),
@@ -105,7 +105,7 @@ async def test_a_run_whose_workflow_is_lost_goes_on_as_long_as_it_comes_further(
             [],
             [Progress(stage="row_done", row_id=1, done=1, total=2)],
         )
-        assert await conductor.ownership.take_for_all(run_id, f"{QUEUED}d", f"{QUEUED}c") == "enrich"
+        assert await executor.ownership.take_for_all(run_id, f"{QUEUED}d", f"{QUEUED}c") == "enrich"
 
 
 async def test_a_run_is_cancelled_although_nobody_stops_it(database_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -136,8 +136,8 @@ async def test_nobody_is_taken_for_dead_while_the_database_was_away(
     monkeypatch.setattr(ownership, "GAP", 0.5)
     monkeypatch.setattr(workers, "server_started_at", lambda _: literal(0.0))  # the database, long ago
     with Outage(postgres_url) as line:
-        async with await Store.open(line.url, patience=PATIENCE) as store, Conductor(store, Tools()) as conductor:
-            conductor.ownership.heard_since -= 2 * PATIENCE
+        async with await Store.open(line.url, patience=PATIENCE) as store, RunExecutor(store, Tools()) as executor:
+            executor.ownership.heard_since -= 2 * PATIENCE
             other = {"id": "o", "kind": "worker", "host": "elsewhere", "pid": 1, "started_at": "2026"}
             await store.database.write(
                 lambda connection: connection.execute(
@@ -145,8 +145,8 @@ async def test_nobody_is_taken_for_dead_while_the_database_was_away(
                 )
             )
             line.cut()
-            asking = [asyncio.create_task(conductor.ownership.alive()) for _ in range(4)]
+            asking = [asyncio.create_task(executor.ownership.alive()) for _ in range(4)]
             await asyncio.sleep(1.0)  # more than a gap
             line.mend()
             for alive in await asyncio.gather(*asking):
-                assert {worker.id for worker in alive} == {"o", conductor.id}
+                assert {worker.id for worker in alive} == {"o", executor.id}

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 T = TypeVar("T")
 
 
-async def to_its_end(work: Coroutine[Any, Any, T]) -> T:
+async def shield_to_completion(work: Coroutine[Any, Any, T]) -> T:
     """Does it to its end, even where whoever waits for it is cancelled meanwhile, however often; that they learn when
     it is done. For what writes down how something ended: half of that would look as if it went on for ever."""
     task = asyncio.ensure_future(work)

@@ -29,7 +29,7 @@ from tablewright.domain.proposal import CellAt
 from tablewright.domain.run import OWN_STRATEGY, RunStatus, RunTally
 from tablewright.domain.text import cell_text
 from tablewright.domain.usage import Meter, Usage, metered
-from tablewright.engine.cancellation import all_done, to_its_end
+from tablewright.engine.cancellation import all_done, shield_to_completion
 from tablewright.engine.cells import is_well_formed, well_formed
 from tablewright.engine.history import RunHistory
 from tablewright.engine.outbox import Outbox, OutboxBatch
@@ -202,7 +202,7 @@ class Fill:
         status: RunStatus = "failed"
         problem: str | None = None
         try:
-            await to_its_end(self._start())
+            await shield_to_completion(self._start())
             self._tell("starting")
             with metered(self._meter), working_on(self._run_id):
                 await self._work(answer)
@@ -220,7 +220,7 @@ class Fill:
             name, cap = self._strategy.display_name, self._cap()
             reasoning = str(self._outbox.refused or summarize_run(name, self._fields, self._tally, status, cap))
             if self._proposal_id:
-                await to_its_end(self._end(status, reasoning, usage, problem))
+                await shield_to_completion(self._end(status, reasoning, usage, problem))
         last: Stage = "cancelled" if self._cancelled else "paused" if status == "paused" else "complete"
         self._tell(last, detail=problem or reasoning)
         return filled(self._run_id, self._proposal_id, status, self._tally, usage, self._cap(), problem or "")
@@ -394,7 +394,7 @@ class Fill:
             await self._answer_all(answer)
         finally:
             if self._answer is not None:
-                await to_its_end(close_answer(self._answer))
+                await shield_to_completion(close_answer(self._answer))
 
     async def _answer_all(self, answer: TracedAnswer) -> None:
         await self._answer_rows(answer, self._rows.windows(self._recall))

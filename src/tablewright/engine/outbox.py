@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 from tablewright.domain.feed import Progress
 from tablewright.domain.model import Attempt, Cell, RowId
 from tablewright.domain.proposal import Operation
-from tablewright.engine.cancellation import to_its_end
+from tablewright.engine.cancellation import shield_to_completion
 from tablewright.errors import OverQuota
 from tablewright.store.records import now
 
@@ -82,7 +82,7 @@ class Outbox:
             taken, self._waiting, self._characters = self._waiting, OutboxBatch(), 0
             self._being_written = len(taken.cells)
             self._flushed_at, self.now = time.monotonic(), now()
-            await to_its_end(self._kept(taken, self._write(taken, finished)))
+            await shield_to_completion(self._kept(taken, self._write(taken, finished)))
 
     async def _kept(self, taken: OutboxBatch, writing: Coroutine[Any, Any, None]) -> None:
         """What could not be written is kept for the next time, but for what may not be stored."""

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from tablewright.domain.usage import metered
-from tablewright.engine.cancellation import to_its_end
+from tablewright.engine.cancellation import shield_to_completion
 from tablewright.jobs.ownership import Ownership
 from tablewright.models.budget import Allowance, allowed, open_allowance
 from tablewright.store.ledger import DollarHold, this_month
@@ -35,7 +35,7 @@ async def allowance_of(store: Store, user: str, ownership: Ownership) -> AsyncIt
         with allowed(allowance), metered() as meter:
             yield allowance
     finally:
-        await to_its_end(store.ledger.settle_dollars(hold, meter.usage.cost_usd))
+        await shield_to_completion(store.ledger.settle_dollars(hold, meter.usage.cost_usd))
 
 
 async def release_lost(store: Store, user: str) -> bool:

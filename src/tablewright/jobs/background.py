@@ -13,7 +13,7 @@ import msgspec
 
 from tablewright.domain.run import MOST_SETBACKS, Run, RunStatus
 from tablewright.domain.usage import Meter, Usage, metered
-from tablewright.engine.cancellation import to_its_end
+from tablewright.engine.cancellation import shield_to_completion
 from tablewright.errors import AuthorityLost, Cancelled, OverBudget, RunError, TablewrightError, unforeseen
 from tablewright.jobs.allowances import allowance_of
 from tablewright.jobs.authority import check_authority
@@ -129,7 +129,7 @@ class BackgroundRunner:
         finally:
             doing.over.set()
             try:
-                await to_its_end(self._end(run.id, holder, doing, status, problem, used, telling))
+                await shield_to_completion(self._end(run.id, holder, doing, status, problem, used, telling))
             finally:
                 del self._doing[run.id]
 

@@ -14,7 +14,7 @@ import msgspec
 from tablewright.domain.access import OWNER
 from tablewright.domain.feed import Event, Routine
 from tablewright.domain.run import ACTOR, Run
-from tablewright.engine.cancellation import to_its_end
+from tablewright.engine.cancellation import shield_to_completion
 from tablewright.engine.fill import Fill
 from tablewright.engine.outcome import Filled
 from tablewright.engine.progress import Watch, ignore
@@ -28,10 +28,10 @@ from tablewright.store.store import Store
 from tablewright.store.workers import HERE, QUEUED, SILENCE, Worker, WorkerKind, is_alive, is_gone
 
 if TYPE_CHECKING:
-    from tablewright.jobs.conductor import Conductor, OpenRun
+    from tablewright.jobs.executor import OpenRun, RunExecutor
     from tablewright.jobs.schedules import Schedule, Schedules
 
-# What a conductor stands on takes a second to import: only those wait for it who work.
+# What a executor stands on takes a second to import: only those wait for it who work.
 
 COUNTED = 10_000
 """Runs under way that are counted, at most."""
@@ -68,8 +68,8 @@ class Jobs:
         self._open_run = open_run
         self._stack = stack
         self._services_for = services_for
-        self._conductor: Conductor | None = None
-        self._making_conductor = asyncio.Lock()
+        self._executor: RunExecutor | None = None
+        self._making_executor = asyncio.Lock()
         self._background: set[asyncio.Task[None]] = set()
         self._ending: set[asyncio.Task[None]] = set()
         self._awaited: list[AwaitedRun] = []
@@ -99,7 +99,7 @@ class Jobs:
             raise RunError(f"Run {run_id} has stopped: its table was removed.") from error
         except asyncio.CancelledError:
             if run_id:
-                await to_its_end(self._end_awaited(run_id))
+                await shield_to_completion(self._end_awaited(run_id))
             raise
         finally:
             self._awaited.remove(awaited)
@@ -124,8 +124,8 @@ class Jobs:
     ) -> Any:
         """Do a run of a kind of `RUN_KINDS` here, and return its result. Others can watch, stop and resume it."""
         await self._check_spending(kind)
-        conductor = await self._conduct()
-        return await conductor.perform(kind, table_id, self._signed(spec), seen=self._store, watch=watch)
+        executor = await self._open_executor()
+        return await executor.perform(kind, table_id, self._signed(spec), seen=self._store, watch=watch)
 
     async def _check_spending(self, kind: str) -> None:
         if RUN_KINDS[kind].spends:
@@ -143,14 +143,14 @@ class Jobs:
             return
         from tablewright.jobs.allowances import allowance_of
 
-        async with allowance_of(self._store, person.id, (await self._conduct()).ownership):
+        async with allowance_of(self._store, person.id, (await self._open_executor()).ownership):
             yield
 
     async def begin(self, kind: str, table_id: str, spec: dict[str, Any]) -> str:
         """Begins something that is done as a whole, by the workers or in the background of this process; its run."""
-        conductor = await self._conduct()
+        executor = await self._open_executor()
         await self._check_spending(kind)
-        run_id = await self._store.runs.start(table_id, kind, self._signed(spec), owner=conductor.id)
+        run_id = await self._store.runs.start(table_id, kind, self._signed(spec), owner=executor.id)
         await self._hand_over(run_id)
         return run_id
 
@@ -162,10 +162,10 @@ class Jobs:
             used |= SAMPLE_WEB
         if fill.asks_others:
             await self._store.ledger.refuse_spent()
-        conductor = await self._conduct()
-        run_id = await fill.begin(conductor.id, settings=used)
+        executor = await self._open_executor()
+        run_id = await fill.begin(executor.id, settings=used)
         if fill.given_strategy is not None:
-            conductor.ownership.strategies[run_id] = fill.given_strategy
+            executor.ownership.strategies[run_id] = fill.given_strategy
         if fill.asks_others and fill.given_strategy is None:
             await self._hand_over(run_id)
         else:  # a formula is computed here sooner than a worker hears of it, and only this process has an object
@@ -181,13 +181,13 @@ class Jobs:
             now = {name: self.settings.shared[name] for name in REACHED_BY}
             if run.table_id and await self._store.imports.is_sample(run.table_id):
                 now |= SAMPLE_WEB
-        await (await self._conduct()).ownership.take(run_id, now, self._store.database.acting)
+        await (await self._open_executor()).ownership.take(run_id, now, self._store.database.acting)
         await self._hand_over(run_id)
 
     async def _hand_over(self, run_id: str) -> None:
-        conductor = await self._conduct()
+        executor = await self._open_executor()
         self._handed_over.discard(run_id)
-        if run_id not in conductor.ownership.strategies and await self._submit(run_id, conductor.id):
+        if run_id not in executor.ownership.strategies and await self._submit(run_id, executor.id):
             self._handed_over.add(run_id)
         else:
             self._in_background(self._go_on_unheard(run_id), self._background)
@@ -203,13 +203,13 @@ class Jobs:
 
     async def _go_on_unheard(self, run_id: str) -> None:
         with suppress(TablewrightError):  # which stands in the run's record
-            await (await self._conduct()).go_on(run_id)
+            await (await self._open_executor()).go_on(run_id)
 
     async def leave(self) -> None:
         """What was begun in the background is done to the end of its rows; whoever comes next goes on with it."""
-        if self._background and self._conductor is not None:
+        if self._background and self._executor is not None:
             ending = asyncio.create_task(self._store.database.hurry_when_away())
-            await self._conductor.drain()
+            await self._executor.drain()
             await asyncio.gather(*self._background, return_exceptions=True)
             ending.cancel()
 
@@ -275,7 +275,7 @@ class Jobs:
             raise UsageError(f"Run {run_id} can only be stopped by the process that does it ({run.owner}).")
         await self._store.runs.ask_to_stop(run_id)
         if interrupted:
-            await (await self._conduct()).end_as(run.owner, run_id)
+            await (await self._open_executor()).end_as(run.owner, run_id)
         else:
             self._in_background(self._end_late(run_id), self._ending)
 
@@ -283,7 +283,7 @@ class Jobs:
         await asyncio.sleep(GRACE)
         run = await (self._of_all or self)._store.runs.get(run_id)  # with its patience, if the database is away
         if run.status == "running" and run.stopping and not run.is_held:
-            await (await self._conduct()).end_now(run_id)
+            await (await self._open_executor()).end_now(run_id)
 
     def stop(self) -> None:
         """Stop what this process does or waits for; what was found is kept."""
@@ -301,12 +301,12 @@ class Jobs:
     async def result(self, run_id: str) -> Filled:
         """What a run over a table that has ended came to."""
         await self._store.runs.get(run_id)
-        return await (await self._conduct()).outcome(run_id)
+        return await (await self._open_executor()).outcome(run_id)
 
     async def workers(self) -> list[Worker]:
         """The processes that are at work."""
-        if self._conductor is not None and self.serves_others:
-            return await self._conductor.ownership.alive()
+        if self._executor is not None and self.serves_others:
+            return await self._executor.ownership.alive()
         return [worker for worker in await self._store.workers.all() if is_alive(worker)]
 
     async def depth(self) -> int:
@@ -318,7 +318,7 @@ class Jobs:
         from tablewright.jobs.worker import work
 
         everywhere = self.settings.slices_everywhere
-        await work(self._store, await self._conduct(), self._queue, stop, kind=kind, everywhere=everywhere)
+        await work(self._store, await self._open_executor(), self._queue, stop, kind=kind, everywhere=everywhere)
 
     async def schedule(self, table_id: str, routine: Routine, every: str, spec: dict[str, Any]) -> Schedule:
         """What a run of the routine is to do, whenever it is time and a worker is up."""
@@ -356,20 +356,20 @@ class Jobs:
         return self._known is not None and self._known.ownership.kind != "command"
 
     @property
-    def _known(self) -> Conductor | None:
-        return (self._of_all or self)._conductor
+    def _known(self) -> RunExecutor | None:
+        return (self._of_all or self)._executor
 
-    async def _conduct(self) -> Conductor:
+    async def _open_executor(self) -> RunExecutor:
         if self._of_all is not None:
-            return await self._of_all._conduct()
-        async with self._making_conductor:  # two that begin at once would make two, each with a heartbeat of its own
-            if self._conductor is None:
-                from tablewright.jobs.conductor import Conductor
+            return await self._of_all._open_executor()
+        async with self._making_executor:  # two that begin at once would make two, each with a heartbeat of its own
+            if self._executor is None:
+                from tablewright.jobs.executor import RunExecutor
 
                 kinds = dict.fromkeys(RUN_KINDS, self._do)
-                conductor = Conductor(self._store, self._open_run, kinds)
-                self._conductor = await self._stack.enter_async_context(conductor)
-        return self._conductor
+                executor = RunExecutor(self._store, self._open_run, kinds)
+                self._executor = await self._stack.enter_async_context(executor)
+        return self._executor
 
     async def _do(self, context: RunContext) -> Any:
         async with self._services_for(context.run) as services:

@@ -4,7 +4,7 @@ A run is a workflow that hands out its slices as workflows of their own, and end
 slice stands in our own tables, so a workflow that is begun again, here or by another worker, does just the rest.
 
 DBOS runs workflows in threads and has one instance in a process; our tools live in one event loop. So each workflow
-asks the conductor, in its loop, and waits.
+asks the executor, in its loop, and waits.
 
 A database that is away stops nothing for good: DBOS waits for it (`queue_database`), and so does each workflow. What it
 could not write down all the same is taken up again by whoever looks after the queue (`worker`).
@@ -30,7 +30,7 @@ from dbos._utils import INTERNAL_QUEUE_NAME
 from sqlalchemy import Engine
 
 from tablewright.errors import DiskFull, RunError, TablewrightError, Unreachable
-from tablewright.jobs.conductor import STOPPED, Conductor, Halt
+from tablewright.jobs.executor import STOPPED, Halt, RunExecutor
 from tablewright.jobs.queue_database import JSON, NAME, queue_client, queue_engine
 from tablewright.store.records import new_id
 from tablewright.store.workers import QUEUED
@@ -60,7 +60,7 @@ ABANDONED = 6.0
 """Seconds after which a workflow that is said to be under way in this process, and is not, begins again. Only those
 count in which the process was heard without a gap: one that is starved, or cut off, may be about to begin it."""
 
-_conductor: Conductor
+_executor: RunExecutor
 _loop: asyncio.AbstractEventLoop
 _engine: Engine | None
 _left = threading.Event()
@@ -83,7 +83,7 @@ def to_json(halt: Halt | None) -> JsonHalt:
 
 
 def here(work: Callable[[], Coroutine[Any, Any, T]]) -> T:
-    """Does it in the conductor's event loop, and again where the database stayed away for too long, or is full."""
+    """Does it in the executor's event loop, and again where the database stayed away for too long, or is full."""
     while True:
         try:
             return asyncio.run_coroutine_threadsafe(work(), _loop).result()
@@ -148,8 +148,8 @@ def result_of(handle: Any) -> JsonHalt:
 
 @DBOS.workflow(name="slice")
 def slice_workflow(run_id: str, number: int, owner: str) -> JsonHalt:
-    halt = here(lambda: _conductor.fill_slice(run_id, number, owner))
-    if _conductor.draining and halt == STOPPED:
+    halt = here(lambda: _executor.fill_slice(run_id, number, owner))
+    if _executor.draining and halt == STOPPED:
         wait_to_leave()
     return to_json(halt)
 
@@ -169,34 +169,34 @@ def scheduled_workflow(at: datetime, context: dict[str, Any]) -> None:
 def begin_routine(context: dict[str, Any]) -> tuple[str | None, str]:
     """The run, if any, and whose it is until the workers have it."""
     routine = (context["table_id"], context["routine"], context["spec"])
-    return here(lambda: _conductor.begin_routine(*routine)), _conductor.id
+    return here(lambda: _executor.begin_routine(*routine)), _executor.id
 
 
 @DBOS.step(name="take")
 def take(run_id: str, owner: str, instead_of: str) -> str:
-    return here(lambda: _conductor.ownership.take_for_all(run_id, owner, instead_of))
+    return here(lambda: _executor.ownership.take_for_all(run_id, owner, instead_of))
 
 
 @DBOS.step(name="partition")
 def partition(run_id: str) -> str:
-    return here(lambda: _conductor.model_of(run_id))
+    return here(lambda: _executor.model_of(run_id))
 
 
 @DBOS.step(name="unfinished")
 def unfinished(run_id: str, owner: str) -> list[int]:
-    return here(lambda: _conductor.unfinished(run_id, owner))
+    return here(lambda: _executor.unfinished(run_id, owner))
 
 
 @DBOS.step(name="end")
 def end(run_id: str, owner: str, halt: JsonHalt) -> None:
-    here(lambda: _conductor.end_as(owner, run_id, None if halt is None else msgspec.convert(halt, Halt)))
+    here(lambda: _executor.end_as(owner, run_id, None if halt is None else msgspec.convert(halt, Halt)))
 
 
 @DBOS.step(name="go on")
 def go_on(run_id: str, owner: str) -> None:
     with suppress(TablewrightError):  # which stands in the run's record
-        here(lambda: _conductor.go_on(run_id, owner))
-    if _conductor.draining:
+        here(lambda: _executor.go_on(run_id, owner))
+    if _executor.draining:
         wait_to_leave()
 
 
@@ -206,13 +206,13 @@ def wait_to_leave() -> NoReturn:
     raise Leaving
 
 
-async def join(database: str, conductor: Conductor, *, everywhere: int | None = None) -> None:
+async def join(database: str, executor: RunExecutor, *, everywhere: int | None = None) -> None:
     """Joins the queue. At most `everywhere` slices that ask one model are done at once, in all processes together."""
-    global _conductor, _loop, _engine
-    _conductor, _loop, _engine = conductor, asyncio.get_running_loop(), queue_engine(database, _left)
+    global _executor, _loop, _engine
+    _executor, _loop, _engine = executor, asyncio.get_running_loop(), queue_engine(database, _left)
     _left.clear()
     _missed.clear()
-    await asyncio.to_thread(launch, database, _engine, conductor.id, everywhere or MOST_EVERYWHERE)
+    await asyncio.to_thread(launch, database, _engine, executor.id, everywhere or MOST_EVERYWHERE)
 
 
 def launch(database: str, engine: Engine | None, executor_id: str, everywhere: int) -> None:
@@ -287,13 +287,13 @@ def begin_abandoned() -> None:
     dbos, now = _get_dbos_instance(), time.monotonic()
     here_now = set(dbos._active_workflows_set.activeList())
     pending = DBOS.list_workflows(status="PENDING", load_input=False, load_output=False)
-    missed = {each.workflow_id for each in pending if each.executor_id == _conductor.id} - here_now
+    missed = {each.workflow_id for each in pending if each.executor_id == _executor.id} - here_now
     for workflow_id in _missed.keys() - missed:
         del _missed[workflow_id]
     for workflow_id in missed:
-        if now - max(_missed.setdefault(workflow_id, now), _conductor.ownership.heard_since) > ABANDONED:
+        if now - max(_missed.setdefault(workflow_id, now), _executor.ownership.heard_since) > ABANDONED:
             log.warning("Workflow %s was cut off and begins again.", workflow_id)
-            dbos._sys_db.reenqueue_for_recovery(workflow_id, [_conductor.id], INTERNAL_QUEUE_NAME)
+            dbos._sys_db.reenqueue_for_recovery(workflow_id, [_executor.id], INTERNAL_QUEUE_NAME)
             del _missed[workflow_id]
 
 

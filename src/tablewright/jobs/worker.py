@@ -13,7 +13,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from tablewright.errors import TablewrightError
 from tablewright.jobs import queue
-from tablewright.jobs.conductor import Conductor
+from tablewright.jobs.executor import RunExecutor
 from tablewright.store.store import Store
 from tablewright.store.workers import WorkerKind
 
@@ -29,7 +29,7 @@ FORGET = 600.0
 
 async def work(
     store: Store,
-    conductor: Conductor,
+    executor: RunExecutor,
     database: str,
     stop: asyncio.Event,
     *,
@@ -38,14 +38,14 @@ async def work(
 ) -> None:
     """Until `stop` is set; what is under way then is done to the end of its rows. What cannot be written then, because
     the database is away, is done again by whoever comes next."""
-    await queue.join(database, conductor, everywhere=everywhere)
+    await queue.join(database, executor, everywhere=everywhere)
     ending = asyncio.create_task(end_waiting(store, stop))
     try:
-        await conductor.ownership.serve(kind)
+        await executor.ownership.serve(kind)
         forgot = -FORGET
         while not stop.is_set():
             try:
-                await look_after(store, conductor)
+                await look_after(store, executor)
                 if time.monotonic() - forgot > FORGET:
                     await forget(store)
                     forgot = time.monotonic()
@@ -53,7 +53,7 @@ async def work(
                 log.warning("Could not look after the queue, and try again: %s", error)
             with suppress(TimeoutError):
                 await asyncio.wait_for(stop.wait(), LOOK)
-        await conductor.drain()
+        await executor.drain()
     finally:
         await queue.leave()
         ending.cancel()
@@ -70,16 +70,16 @@ async def forget(store: Store) -> None:
         await store.shared_limits.forget(KEPT.total_seconds())
 
 
-async def look_after(store: Store, conductor: Conductor) -> None:
+async def look_after(store: Store, executor: RunExecutor) -> None:
     """Who is alive is asked last: the database may have been away since the others were found."""
     executors = await asyncio.to_thread(queue.executors)
     known = {worker.id for worker in await store.workers.all()}
-    left = await conductor.ownership.left()
-    alive = {worker.id for worker in await conductor.ownership.alive()}
+    left = await executor.ownership.left()
+    alive = {worker.id for worker in await executor.ownership.alive()}
     await asyncio.to_thread(queue.take_over, executors - alive, left)
     await asyncio.to_thread(queue.begin_abandoned)
-    for run_id, workflow_id in await asyncio.to_thread(queue.begin_unended, await conductor.ownership.queued()):
-        await conductor.lose(run_id, workflow_id)
+    for run_id, workflow_id in await asyncio.to_thread(queue.begin_unended, await executor.ownership.queued()):
+        await executor.lose(run_id, workflow_id)
     if gone := known - alive:
         log.warning("Gone: %s. Their work continues.", ", ".join(sorted(gone)))
         await store.workers.leave(gone)

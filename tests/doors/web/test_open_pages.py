@@ -200,12 +200,12 @@ async def test_the_list_of_runs_says_why_one_was_set_aside(server: Served, brows
     table_id = table(server, "Poison", "pia")
 
     async def lose(services: Services) -> None:
-        runs, conductor = services.store.runs, await services.jobs._conduct()
-        run_id = await runs.start(table_id, "recheck", {}, owner=conductor.id)
+        runs, executor = services.store.runs, await services.jobs._open_executor()
+        run_id = await runs.start(table_id, "recheck", {}, owner=executor.id)
         for process in ("first", "second"):
             await runs.hold(run_id, f"{process}/h1")
         with pytest.raises(RunError):
-            await conductor.go_on(run_id)
+            await executor.go_on(run_id)
 
     server.do(lose)
     async with browser() as page:
@@ -266,7 +266,7 @@ async def test_only_who_may_decide_is_led_to_a_review_and_only_while_it_is_open(
 # ── questions ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-class Gate:
+class RowLimiter:
     """Answers wait for it, and fail if it is told so."""
 
     def __init__(self, ask: Callable[..., Awaitable[Any]]) -> None:
@@ -287,7 +287,7 @@ class Gate:
 async def test_an_answer_outlives_a_reload_and_a_question_its_failure(
     server: Served, browser: NewPage, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    gate = Gate(ask_documents.function)
+    gate = RowLimiter(ask_documents.function)
     monkeypatch.setattr(ask_documents, "function", gate.through())
     note = tmp_path / "note.txt"
     note.write_text("The pump was serviced on 2024-03-01.", encoding="utf-8")

@@ -1,4 +1,4 @@
-"""The conductor: works on durable runs in this process, slice by slice, and sees to it that they end.
+"""The executor: works on durable runs in this process, slice by slice, and sees to it that they end.
 
 What is to be done, what of it is done and who does it stands in the database. So a run whose process dies goes on in
 another, with the rows that are not done; what it bought is in the cache, and is not bought again.
@@ -21,7 +21,7 @@ from tablewright.domain.feed import Progress, Stage
 from tablewright.domain.model import Noun
 from tablewright.domain.run import MOST_SETBACKS, PERSON, Run, RunStatus
 from tablewright.domain.usage import Usage
-from tablewright.engine.cancellation import to_its_end
+from tablewright.engine.cancellation import shield_to_completion
 from tablewright.engine.fill import USUAL, Fill, FillPlan, Terms
 from tablewright.engine.outcome import Filled, bought, filled, summarize_run
 from tablewright.engine.rows import SLICE, RowLimiter
@@ -105,8 +105,8 @@ class Ongoing:
     stopping: bool = False
 
 
-class Conductor:
-    """`async with Conductor(…) as conductor`. As long as it is open, the process is known to be alive."""
+class RunExecutor:
+    """`async with RunExecutor(…) as executor`. As long as it is open, the process is known to be alive."""
 
     def __init__(self, store: Store, open_run: OpenRun, kinds: Mapping[str, Work] | None = None) -> None:
         self._store = store
@@ -127,7 +127,7 @@ class Conductor:
     def id(self) -> str:
         return self.ownership.id
 
-    async def __aenter__(self) -> Conductor:
+    async def __aenter__(self) -> RunExecutor:
         await self._living.enter_async_context(self.ownership.living())
         self._looking = asyncio.create_task(self._look())
         return self
@@ -142,7 +142,7 @@ class Conductor:
 
     # ── a sliced run ─────────────────────────────────────────────────────────────────────────────────────────────────
 
-    async def conduct(self, run_id: str) -> None:
+    async def execute(self, run_id: str) -> None:
         """All that is left of a run, in this process alone."""
         halt: Halt | None = None
         try:
@@ -168,7 +168,7 @@ class Conductor:
             halt = Halt(status="failed", problem=str(error))
         finally:
             if not self._draining:  # else another process continues it
-                await to_its_end(self.end_as(self.id, run_id, halt))
+                await shield_to_completion(self.end_as(self.id, run_id, halt))
 
     async def fill_slice(self, run_id: str, number: int, owner: str) -> Halt | None:
         """Return None if it is done, or left for a later round. `owner` is expected to have the run: if another process
@@ -320,7 +320,7 @@ class Conductor:
         if self._draining or run.status != "running" or run.owner != (owner or self.id):
             return
         if run.kind == "enrich":
-            await self.conduct(run_id)
+            await self.execute(run_id)
         else:
             await self._do(RunContext(run))
 
