@@ -19,18 +19,18 @@ database."""
 SINCE = "since"
 HOLDER = "holder"
 PERSON, ACTOR = "person", "actor"
-"""In the spec of a run that somebody else begins, such as a schedule: the id of the user for whom, and their name."""
+"""Keys of the spec: the id of the user for whom a schedule runs, and the name of the user who started the run."""
 SETBACKS = "setbacks"
-"""In the spec: how often whoever worked on the run as a whole was lost."""
+"""Key of the spec: the number of processes that were lost with a run without slices."""
 MOST_SETBACKS = 2
-"""What was lost so often is set aside: likely it is what kills the process, and it would kill the next one too."""
+"""After so many lost processes the work is set aside: it would probably kill the next one too."""
 OWN_STRATEGY = "own_strategy"
 TALLY = "tally"
-"""In the spec of a run that has ended: what it counted."""
+"""Key of the spec of an ended run: its `RunTally`."""
 
 
 class Since(Noun, frozen=True):
-    """When somebody last began to work on a run, the rows that were done by then, and the seconds that took."""
+    """The time when a process last started to work on a run, and the rows done and seconds worked by then."""
 
     at: str
     done: int = 0
@@ -49,12 +49,12 @@ class Run(Noun, frozen=True):
     error: str | None = None
     owner: str = ""
     stopping: bool = False
-    """Somebody asked it to stop."""
+    """It was asked to stop."""
     total: int = 0
     done: int = 0
     last_event: int = 0
     person: str = ""
-    """The id of the user who began it; empty for the installation's own."""
+    """The id of the user who started it; "" for the owner of the installation."""
 
     @property
     def since(self) -> Since:
@@ -62,26 +62,26 @@ class Run(Noun, frozen=True):
 
     @property
     def is_sliced(self) -> bool:
-        """Its rows are handed out in slices, so that another process can continue it."""
+        """True if its rows are handed out in slices, so that another process can continue it."""
         return self.kind == "enrich" and "retry" in self.spec
 
     @property
     def has_own_strategy(self) -> bool:
-        """Only the program that started it has its strategy."""
+        """True if only the program that started it has its strategy."""
         return bool(self.spec.get(OWN_STRATEGY))
 
     def goes_on_as(self, owner: str) -> bool:
-        """Return True if this owner is to go on with it."""
+        """Return True if this owner is to continue it."""
         return self.status == "running" and not self.stopping and self.owner == owner
 
     @property
     def is_held(self) -> bool:
-        """Return True if somebody has begun to do it as a whole, and is to say how it ends."""
+        """True if a process does it without slices and will end it."""
         return bool(self.spec.get(HOLDER))
 
     @property
     def setbacks(self) -> int:
-        """Return how often whoever worked on it was lost before it came any further."""
+        """The number of processes lost since its last progress."""
         return 0 if self.done > self.since.done else int(self.spec.get(SETBACKS, 0))
 
     def seconds_worked(self, until: str) -> float:
@@ -104,7 +104,7 @@ class SkippedRow(Noun, frozen=True, omit_defaults=False):
 
 
 class RunTally(Noun, frozen=True, omit_defaults=False):
-    """Rows and cells, as a run counts them; `bought` are those for which something was really asked of somebody."""
+    """Rows and cells, as a run counts them; for `bought` ones a model, the search or the web was asked."""
 
     rows: int = 0
     found: int = 0
@@ -118,7 +118,7 @@ class RunTally(Noun, frozen=True, omit_defaults=False):
     incomplete: int = 0
     skipped_rows: tuple[SkippedRow, ...] = ()
     cause: str = ""
-    """Why cells could not be asked for, of the first of them."""
+    """The reason why the first of the unasked cells could not be looked for."""
 
     def __add__(self, other: RunTally) -> RunTally:
         both = RunTally(**{name: getattr(self, name) + getattr(other, name) for name in self.__struct_fields__})

@@ -1,4 +1,4 @@
-"""What is done as a whole, by one process: reading documents, rechecking, research, a table's schedule."""
+"""Runs without slices, each done by one process: reading documents, rechecking, finding rows, research, schedules."""
 
 from __future__ import annotations
 
@@ -15,8 +15,7 @@ from tablewright.domain.run import MOST_SETBACKS, Run, RunStatus
 from tablewright.domain.usage import Meter, Usage, metered
 from tablewright.engine.cancellation import shield_to_completion
 from tablewright.errors import AuthorityLost, Cancelled, OverBudget, RunError, TablewrightError, unforeseen
-from tablewright.jobs.allowances import allowance_of
-from tablewright.jobs.authority import check_authority
+from tablewright.jobs.authority import allowance_of, check_authority
 from tablewright.jobs.kinds import RunContext, Work
 from tablewright.jobs.ownership import Ownership
 from tablewright.models.budget import Allowance
@@ -28,22 +27,22 @@ T = TypeVar("T")
 
 RESUME = "tablewright runs resume"
 NEWS = 0.4
-"""Seconds after which those who watch are told what is new."""
+"""Seconds between two writes of new events."""
 AUTHORITY = 5.0
-"""Seconds between two looks at whether the person in whose name a run is may still do it."""
+"""Seconds between two checks that the run's user may still run it."""
 
 
 @dataclass
 class Doing:
-    """A run of this process, while it goes on."""
+    """A run in progress in this process."""
 
     context: RunContext
     task: asyncio.Future[Any] | None = None
     over: asyncio.Event = field(default_factory=asyncio.Event)
     is_lost: bool = False
-    """Another process does it by now."""
+    """Another process has taken it."""
     refused: AuthorityLost | None = None
-    """Set when the person in whose name it is done may no longer do it."""
+    """Set if the run's user may no longer run it."""
 
     def stop(self) -> None:
         self.context.stopped = True
@@ -58,7 +57,7 @@ class Doing:
 
 
 class BackgroundRunner:
-    """The runs of this process that have no slices."""
+    """Does the runs of this process that have no slices."""
 
     def __init__(self, store: Store, ownership: Ownership) -> None:
         self._store = store
@@ -75,7 +74,7 @@ class BackgroundRunner:
             doing.stop()
 
     def drain(self) -> None:
-        """What is under way is broken off, and is not over: whoever comes next goes on with it."""
+        """Stop runs without ending them; another process resumes them."""
         self._draining = True
         for doing in self._doing.values():
             doing.stop()
@@ -110,7 +109,7 @@ class BackgroundRunner:
         except asyncio.CancelledError:
             status = "cancelled"
             waiting = asyncio.current_task()
-            if waiting is not None and waiting.cancelling():  # not the work was stopped, but who waits for it
+            if waiting is not None and waiting.cancelling():  # the caller was cancelled, not the work
                 raise
             if doing.refused is not None:
                 status, problem = "paused", str(doing.refused)
@@ -134,7 +133,7 @@ class BackgroundRunner:
                 del self._doing[run.id]
 
     async def _authorised(self, doing: Doing, work: Work) -> Any:
-        """Do the work while the person in whose name it is may do it: asked first, then again and again."""
+        """Do the work while the run's user may run it, checked before and during the work."""
         await check_authority(self._store, doing.context.run)
         watching = asyncio.create_task(self._watch_authority(doing))
         try:
@@ -150,7 +149,7 @@ class BackgroundRunner:
             except AuthorityLost as lost:
                 doing.refused = lost
                 doing.break_off()
-            except TablewrightError:  # the database is away; it is asked again
+            except TablewrightError:  # the database is away; it is checked again
                 continue
 
     async def _end(
@@ -173,7 +172,7 @@ class BackgroundRunner:
     async def _pass_on(
         self, run_id: str, holder: str, doing: Doing, used: Callable[[], Usage], allowance: Allowance | None
     ) -> None:
-        """Ends by itself: one who is broken off while he writes does not know whether it was written."""
+        """Write events and usage until the run is over. It is never cancelled: a cancelled write may have happened."""
         is_last, told, news = False, Usage(), doing.context.news
         while not is_last:
             with suppress(TimeoutError):
@@ -203,7 +202,7 @@ def ending_of(error: Exception) -> RunStatus:
 
 
 def set_aside(what: str) -> str:
-    """Why a run is not tried again unless a person says so."""
+    """Return why a run is not tried again unless a person resumes it."""
     return (
         f"Set aside: two processes died, one after the other, while they worked on {what}. What was found is kept. "
         "Resume the run to try once more."

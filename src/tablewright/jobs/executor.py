@@ -1,7 +1,7 @@
-"""The executor: works on durable runs in this process, slice by slice, and sees to it that they end.
+"""The executor: works on runs in this process, slice by slice, and ends them.
 
-What is to be done, what of it is done and who does it stands in the database. So a run whose process dies goes on in
-another, with the rows that are not done; what it bought is in the cache, and is not bought again.
+The database has what is to be done, what of it is done, and which process does it. So a run whose process dies goes on
+in another with the rows that are left; what it bought is in the cache and is not bought again.
 """
 
 from __future__ import annotations
@@ -37,8 +37,7 @@ from tablewright.errors import (
     UsageError,
     unforeseen,
 )
-from tablewright.jobs.allowances import allowance_of
-from tablewright.jobs.authority import check_authority
+from tablewright.jobs.authority import allowance_of, check_authority
 from tablewright.jobs.background import BackgroundRunner, set_aside
 from tablewright.jobs.kinds import RunContext, Work
 from tablewright.jobs.ownership import Ownership
@@ -55,16 +54,16 @@ from tablewright.strategies.strategy import find_strategy
 log = logging.getLogger(__name__)
 
 LOOK = 0.4
-"""Seconds between two looks at whether somebody asked a run to stop."""
+"""Seconds between two looks for runs that were asked to stop."""
 ROUNDS = 2
-"""A slice of which rows are left for later is done in the second."""
+"""Slices with rows that were left for later are finished in the second."""
 LOST = "The workers could not continue it; their log says why. Resume the run to try again."
 MANY = 1_000
 
 LINGER = 5.0
-"""Seconds for which the tools of a run stay open between two of its slices."""
+"""Seconds that the tools of a run stay open between two of its slices."""
 OpenRun: TypeAlias = "Callable[[Mapping[str, str], AsyncExitStack, str], Awaitable[RunTools]]"
-"""The tools for a run of these settings and this person, which are closed with the stack."""
+"""Opens the tools for a run of these settings and this person; they close with the stack."""
 
 
 class Halt(Noun, frozen=True):
@@ -83,12 +82,12 @@ class RunTools:
     terms: Terms = USUAL
     budget: Budget | None = None
     most_rows: int | None = None
-    """At once, in one process."""
+    """The most rows of the run at once, in one process."""
 
 
 @dataclass(kw_only=True)
 class Ongoing:
-    """A sliced run, as far as this process works on it."""
+    """A sliced run that this process works on."""
 
     run: Run
     proposal_id: str
@@ -101,12 +100,12 @@ class Ongoing:
     plan: FillPlan | None = None
     fills: set[Fill] = field(default_factory=set)
     deferred: set[int] = field(default_factory=set)
-    """Slices of which rows were left for later, once."""
+    """Slices that left rows for later once."""
     stopping: bool = False
 
 
 class RunExecutor:
-    """`async with RunExecutor(…) as executor`. As long as it is open, the process is known to be alive."""
+    """`async with RunExecutor(…) as executor`. While it is open, the process counts as alive."""
 
     def __init__(self, store: Store, open_run: OpenRun, kinds: Mapping[str, Work] | None = None) -> None:
         self._store = store
@@ -115,7 +114,7 @@ class RunExecutor:
         self.ownership = Ownership(store, kinds=self._work.keys())
         self._ongoing: dict[str, Ongoing] = {}
         self._written: dict[str, Spend] = {}
-        """By run: what its slices took that are over, as far as its budget has counted it already."""
+        """By run: the usage of finished slices that its budget has already counted."""
         self._whole = BackgroundRunner(store, self.ownership)
         self._opening = asyncio.Lock()
         self._draining = False
@@ -143,7 +142,7 @@ class RunExecutor:
     # ── a sliced run ─────────────────────────────────────────────────────────────────────────────────────────────────
 
     async def execute(self, run_id: str) -> None:
-        """All that is left of a run, in this process alone."""
+        """Do all that is left of a run, in this process alone."""
         halt: Halt | None = None
         try:
             async with self._taking_part(run_id) as ongoing:
@@ -216,7 +215,7 @@ class RunExecutor:
         try:
             return await self._fill(ongoing, part)
         except DiskFull:
-            with suppress(StoreError):  # it may be too full even for that
+            with suppress(StoreError):  # the disk may be too full even for that
                 await self._store.slices.give_back(part.run_id, part.owner)
             raise
 
@@ -250,7 +249,7 @@ class RunExecutor:
         if run.is_sliced:
             await self._end_fill(run, halt)
             return
-        with suppress(NotFound):  # not each run proposes something
+        with suppress(NotFound):  # some runs propose nothing
             await self._store.proposals.finish(await self._store.proposals.of_run(run_id), "Stopped before the end.")
         problem = halt.problem if halt else ""
         await self._store.runs.finish(
@@ -280,14 +279,14 @@ class RunExecutor:
         log.info("The run ended as %s: %s", status, problem or summary, extra={"run": run.id})
 
     async def end_now(self, run_id: str) -> None:
-        """Ends a run that was asked to stop, whoever works on it. What they find from now on is not kept."""
+        """End a run that was asked to stop. What the process that works on it finds from now on is lost."""
         run = await self._store.runs.get(run_id)
         if run.stopping and run.status == "running":
             await self._store.slices.give_back(run_id)
             await self.end_as(run.owner, run_id)
 
     async def outcome(self, run_id: str) -> Filled:
-        """What a sliced run that has ended came to."""
+        """Return the result of a sliced run that has ended."""
         run = await self._store.runs.get(run_id)
         if run.status == "running":
             raise UsageError(f"Run {run_id} has not ended.", advice=f"Watch it: tablewright runs watch {run_id}.")
@@ -297,7 +296,7 @@ class RunExecutor:
         return filled(run_id, proposal_id, run.status, totals.tally, run.usage, cap, run.error or "")
 
     async def _cap(self, run_id: str, totals: Totals) -> str:
-        """The cap that was reached, in words."""
+        """Return the cap that was reached, or ""."""
         if not totals.tally.left:
             return ""
         async with self._taking_part(run_id) as ongoing:
@@ -306,7 +305,7 @@ class RunExecutor:
             return told or await self._store.ledger.dollars_in_words(ongoing.run.person)
 
     async def unfinished(self, run_id: str, owner: str) -> list[int]:
-        """The slices that are to be handed out."""
+        """Return the slices that are to be handed out."""
         if not (await self._store.runs.get(run_id)).goes_on_as(owner):
             return []
         return list((await self._store.slices.totals(run_id)).unfinished)
@@ -315,7 +314,7 @@ class RunExecutor:
         return str((await self._store.runs.get(run_id)).spec.get("model") or "builtin")
 
     async def go_on(self, run_id: str, owner: str = "") -> None:
-        """With a run of whatever kind that is this process's, or the owner's in whose place it works."""
+        """Continue a run of this process, or of the `owner` in whose place it works."""
         run = await self._store.runs.get(run_id)
         if self._draining or run.status != "running" or run.owner != (owner or self.id):
             return
@@ -325,7 +324,7 @@ class RunExecutor:
             await self._do(RunContext(run))
 
     async def lose(self, run_id: str, workflow_id: str) -> None:
-        """Ends a run whose workflow is over and has not ended it."""
+        """End a run whose workflow is over without having ended it."""
         run = await self._store.runs.get(run_id)
         halt = STOPPED if run.stopping else Halt(status="failed", problem=LOST)
         await self.end_as(f"{QUEUED}{workflow_id}", run_id, halt)
@@ -335,7 +334,7 @@ class RunExecutor:
         return self._draining
 
     async def drain(self) -> None:
-        """No further row is begun. Returns when those under way are done, and written."""
+        """Start no further row, and return when those in progress are done and written."""
         self._draining = True
         for ongoing in self._ongoing.values():
             for fill in ongoing.fills:
@@ -345,7 +344,7 @@ class RunExecutor:
 
     @asynccontextmanager
     async def _taking_part(self, run_id: str) -> AsyncIterator[Ongoing]:
-        """The tools of a run are opened with its first slice here, and stay open a little after each."""
+        """Open the tools of a run with its first slice here; they stay open for `LINGER` after each."""
         async with self._opening:
             ongoing = self._ongoing.get(run_id) or await self._open(run_id)
             if not ongoing.users:  # it may have been stopped and resumed since
@@ -369,7 +368,7 @@ class RunExecutor:
             self._idle.set()
 
     async def _close_idle(self, *, after: float = LINGER) -> None:
-        async with self._opening:  # nobody takes part in what is being closed
+        async with self._opening:  # a run that is being closed gets no new slice
             for run_id, ongoing in tuple(self._ongoing.items()):
                 if not ongoing.users and time.monotonic() - ongoing.idle_since >= after:
                     del self._ongoing[run_id]
@@ -399,7 +398,7 @@ class RunExecutor:
         return ongoing
 
     async def _see_spending(self, ongoing: Ongoing) -> None:
-        """The cap holds for all who work on a run together, and for what it took before it was interrupted."""
+        """Count what all processes spent on the run, also before an interruption, towards its cap."""
         budget = ongoing.tools.budget
         if budget is not None:
             by_all = amount(await self._store.slices.usage(ongoing.run.id))
@@ -422,14 +421,14 @@ class RunExecutor:
         return await self._do(RunContext(await self._store.runs.get(run_id), watch))
 
     async def begin_routine(self, table_id: str, routine: str, spec: dict[str, Any]) -> str | None:
-        """The run; empty while the last one goes on, or is paused because its author may no longer run it and may not
-        yet again; None where there is no such table any more."""
+        """Start a scheduled run and return its id; "" while the last one is running, or is paused because its author
+        may still not run it; None if the table is gone."""
         try:
             running = await self._store.runs.all(table_id, status="running")
             if any(run.kind == routine for run in running):
                 return ""
             person = spec.get(PERSON, "")
-            if await self._store.users.lost_authority(person, table_id):  # said once, by a run that pauses at once
+            if await self._store.users.lost_authority(person, table_id):  # one run says so, by pausing at once
                 before = await self._store.runs.all(table_id, status="paused")
                 if any((run.kind, run.person) == (routine, person) for run in before):
                     return ""
@@ -447,7 +446,7 @@ class RunExecutor:
     # ── in the background ────────────────────────────────────────────────────────────────────────────────────────────
 
     async def _look(self) -> None:
-        """At whether somebody asked a run to stop, and at what others have spent."""
+        """Look for requests to stop, and for what other processes have spent."""
         while True:
             await asyncio.sleep(LOOK)
             if not (self._ongoing or self._whole.run_ids):
@@ -464,7 +463,7 @@ class RunExecutor:
             self.stop(run_id)
 
     def stop(self, run_id: str) -> None:
-        """Here and at once; others see it in the database."""
+        """Stop a run here, at once; other processes see the request in the database."""
         if ongoing := self._ongoing.get(run_id):
             ongoing.stopping = True
             for fill in ongoing.fills:
@@ -473,6 +472,6 @@ class RunExecutor:
 
 
 def rows_of(part: Slice) -> str:
-    """The rows that are not done, as people read them."""
+    """Return the rows that are not done, in words."""
     rows = part.left.row_ids
     return f"row {rows[0]}" if len(rows) == 1 else f"rows {min(rows)} to {max(rows)}" if rows else "it"

@@ -1,4 +1,4 @@
-"""Durable runs, for those who start, watch, stop and resume them: in this process or in whatever other."""
+"""Start, watch, stop and resume runs, in this process or another."""
 
 from __future__ import annotations
 
@@ -31,18 +31,18 @@ if TYPE_CHECKING:
     from tablewright.jobs.executor import OpenRun, RunExecutor
     from tablewright.jobs.schedules import Schedule, Schedules
 
-# What a executor stands on takes a second to import: only those wait for it who work.
+# The executor takes a second to import; a process that starts no run does not wait for it.
 
 COUNTED = 10_000
-"""Runs under way that are counted, at most."""
+"""The most running runs that are counted."""
 REACHED_BY = ("model", "model_base_url", "model_fallback", "model_timeout", "search", "sources")
-"""Settings that say who is asked, and where."""
+"""Settings that choose the model and the search, and their addresses."""
 LOOK = 3.0
-"""Seconds between two looks at whether any process works on a run that is waited for."""
+"""Seconds between two checks that some process works on an awaited run."""
 EVERY = 0.2
 """Seconds between two looks at the feed of a run."""
 GRACE = 3.0
-"""Seconds that those who work on a run have to stop."""
+"""Seconds that other processes have to stop a run."""
 
 
 @dataclass(eq=False)
@@ -77,7 +77,7 @@ class Jobs:
         self._of_all: Jobs | None = None
 
     def seen_by(self, store: Store) -> Jobs:
-        """The same jobs; of the runs only those that whoever looks into this store sees, and new ones are theirs."""
+        """Return the same jobs as the user of this store sees them; the runs it starts are that user's."""
         seen = copy(self)
         seen._store = store
         seen._of_all = self._of_all or self
@@ -136,18 +136,18 @@ class Jobs:
 
     @asynccontextmanager
     async def paid_by_acting(self) -> AsyncIterator[None]:
-        """What is bought inside is held and counted for the user who acts; the installation's own is not limited."""
+        """Charge what is bought inside to the acting user; the owner of the installation has no limit."""
         person = self._store.database.acting.person
         if person is None or person.id == OWNER.id:
             yield
             return
-        from tablewright.jobs.allowances import allowance_of
+        from tablewright.jobs.authority import allowance_of
 
         async with allowance_of(self._store, person.id, (await self._open_executor()).ownership):
             yield
 
     async def begin(self, kind: str, table_id: str, spec: dict[str, Any]) -> str:
-        """Begins something that is done as a whole, by the workers or in the background of this process; its run."""
+        """Start a run of a kind of `RUN_KINDS`, by the workers or in the background here, and return its id."""
         executor = await self._open_executor()
         await self._check_spending(kind)
         run_id = await self._store.runs.start(table_id, kind, self._signed(spec), owner=executor.id)
@@ -168,13 +168,13 @@ class Jobs:
             executor.ownership.strategies[run_id] = fill.given_strategy
         if fill.asks_others and fill.given_strategy is None:
             await self._hand_over(run_id)
-        else:  # a formula is computed here sooner than a worker hears of it, and only this process has an object
+        else:  # a formula is done here before a worker hears of it; an object exists only here
             self._in_background(self._go_on_unheard(run_id), self._background)
         return run_id
 
     async def resume(self, run_id: str, *, with_current_settings: bool = False) -> None:
-        """With the settings that it was begun with; or with the model and the search that are set by now, where those
-        were what failed. In the name of whoever resumes it, if the person who began it may no longer do it."""
+        """Resume a run with the settings it was started with, or with the present model and search if those were what
+        failed. It continues in the name of the acting user if the one who started it may no longer run it."""
         run = await self._store.runs.get(run_id)
         now: dict[str, str] = {}
         if with_current_settings and "settings" in run.spec:
@@ -202,11 +202,11 @@ class Jobs:
         task.add_done_callback(among.discard)
 
     async def _go_on_unheard(self, run_id: str) -> None:
-        with suppress(TablewrightError):  # which stands in the run's record
+        with suppress(TablewrightError):  # the run has recorded it
             await (await self._open_executor()).go_on(run_id)
 
     async def leave(self) -> None:
-        """What was begun in the background is done to the end of its rows; whoever comes next goes on with it."""
+        """Finish the rows in progress of background runs; another process continues them."""
         if self._background and self._executor is not None:
             ending = asyncio.create_task(self._store.database.hurry_when_away())
             await self._executor.drain()
@@ -220,26 +220,26 @@ class Jobs:
         limit: int = 50,
         before: tuple[str, str] | None = None,
     ) -> list[Run]:
-        """The newest first, on from the one that began and is named as `before` says."""
+        """Return runs, newest first, after the one with the start and id of `before`."""
         found = await self._store.runs.all(table_id, limit=limit, before=before)
         return [await self._up_to_date(run) for run in found]
 
     async def get(self, run_id: str) -> Run:
-        """With what it has used up so far."""
+        """Return a run with its usage so far."""
         return await self._up_to_date(await self._store.runs.get(run_id))
 
     async def is_interrupted(self, run: Run) -> bool:
-        """Whether it has not ended, and nobody is alive who works on it."""
+        """Return True if the run has not ended and no living process works on it."""
         return run.status == "running" and is_gone(run.owner, await self.workers())
 
     async def watch(self, run_id: str, *, after: int = 0) -> AsyncIterator[Event]:
-        """What a run tells, in whatever process it is done, after the number that was read last, until it ends."""
+        """Yield the events of a run after a number until it ends, whichever process does it."""
         await self._store.runs.get(run_id)
         async for event in follow(self._store, run_id, after=after):
             yield event
 
     async def wait(self, run_id: str, watch: Watch = ignore, *, after: int = 0) -> None:
-        """Wait until a run ends. Raise RunError once no process is there that would end it."""
+        """Wait until a run ends. Raise RunError if no process is left to end it."""
 
         async def pass_on() -> None:
             async for event in follow(self._store, run_id, after=after):
@@ -268,7 +268,7 @@ class Jobs:
         return await self.is_interrupted(run)
 
     async def cancel(self, run_id: str) -> None:
-        """Whoever works on it stops within a second; what was found by then is kept. Who does not is not waited for."""
+        """Stop a run within a second, and keep what was found. Unresponsive processes are not awaited."""
         run = await self._store.runs.get(run_id)
         interrupted = await self.is_interrupted(run)
         if run.status == "running" and run.owner.endswith(HERE) and not interrupted:
@@ -299,33 +299,33 @@ class Jobs:
             await self.cancel(run_id)
 
     async def result(self, run_id: str) -> Filled:
-        """What a run over a table that has ended came to."""
+        """Return the result of an `enrich` run that has ended."""
         await self._store.runs.get(run_id)
         return await (await self._open_executor()).outcome(run_id)
 
     async def workers(self) -> list[Worker]:
-        """The processes that are at work."""
+        """Return the processes that are at work."""
         if self._executor is not None and self.serves_others:
             return await self._executor.ownership.alive()
         return [worker for worker in await self._store.workers.all() if is_alive(worker)]
 
     async def depth(self) -> int:
-        """Runs that wait or are under way, of all processes on the database."""
+        """Count the waiting and running runs of all processes."""
         return len(await self._store.runs.all(status="running", limit=COUNTED))
 
     async def work(self, stop: asyncio.Event, *, kind: WorkerKind = "worker") -> None:
-        """Works on what the queue has, with all other workers, until `stop` is set."""
+        """Work on queued runs, together with all other workers, until `stop` is set."""
         from tablewright.jobs.worker import work
 
         everywhere = self.settings.slices_everywhere
         await work(self._store, await self._open_executor(), self._queue, stop, kind=kind, everywhere=everywhere)
 
     async def schedule(self, table_id: str, routine: Routine, every: str, spec: dict[str, Any]) -> Schedule:
-        """What a run of the routine is to do, whenever it is time and a worker is up."""
+        """Schedule a routine of a table; a worker runs it when it is time."""
         return await self._schedules.put(table_id, routine, every, spec)
 
     async def schedules(self, table_id: str = "") -> list[Schedule]:
-        """Those of a table, or all; each says if it is paused, because its author may no longer run it."""
+        """Return the schedules of a table, or all. One is paused if its author may no longer run it."""
         found = await self._schedules.all(table_id)
         return [
             msgspec.structs.replace(each, paused=paused_schedule(lost) if lost else "")
@@ -334,7 +334,7 @@ class Jobs:
         ]
 
     async def unschedule(self, table_id: str) -> int:
-        """All routines of a table; how many there were."""
+        """Remove the schedules of a table, and return how many there were."""
         return await self._schedules.remove(table_id)
 
     @property
@@ -345,14 +345,14 @@ class Jobs:
 
     @property
     def _queue(self) -> str:
-        """The address of its database; a file is private before the queue's library makes it."""
+        """Return the address of the queue's database. A file is made private before DBOS creates it."""
         if not self.settings.database_url:
             make_private_file(self.settings.home_folder / JOBS_FILE)
         return self.settings.jobs_database
 
     @property
     def serves_others(self) -> bool:
-        """Whether this process works on the runs of many, each with tools of its own."""
+        """Return True if this process works on runs of others too, each with its own tools."""
         return self._known is not None and self._known.ownership.kind != "command"
 
     @property
@@ -362,7 +362,7 @@ class Jobs:
     async def _open_executor(self) -> RunExecutor:
         if self._of_all is not None:
             return await self._of_all._open_executor()
-        async with self._making_executor:  # two that begin at once would make two, each with a heartbeat of its own
+        async with self._making_executor:  # else two concurrent starts would make two, each with a heartbeat
             if self._executor is None:
                 from tablewright.jobs.executor import RunExecutor
 

@@ -1,7 +1,6 @@
-"""Who has charge of a run: this process, another, all workers together, or nobody alive.
+"""The owner of a run: this process, another, or all workers together; an owner may be dead.
 
-Whoever works on durable runs says every few seconds that it is there. A run whose owner is silent is left, and can be
-taken.
+A process that works on runs sends a heartbeat every few seconds. A run whose owner is silent can be taken.
 """
 
 from __future__ import annotations
@@ -20,20 +19,20 @@ from tablewright.store.workers import QUEUED, SILENCE, Worker, WorkerKind, is_al
 from tablewright.strategies.strategy import Strategy
 
 BEAT = 2.0
-"""Seconds between two signs of life."""
+"""Seconds between two heartbeats."""
 GAP = 3 * BEAT
-"""Seconds between two signs of life after which the database must have been away in between."""
+"""A longer gap, in seconds, between two heartbeats means that the database was away."""
 STUCK = 120.0
-"""Seconds after which an event loop that has not turned counts as dead: its process gives no more signs of life."""
+"""Seconds after which a stuck event loop counts as dead: its process sends no more heartbeats."""
 LISTEN = 0.4
-"""Seconds between two looks at whether one who was silent is there after all."""
+"""Seconds between two checks for a heartbeat of a silent owner."""
 
 
 class Ownership:
-    """Of this process, under its name: `id`."""
+    """The runs that this process owns, and its heartbeat, under its name `id`."""
 
     def __init__(self, store: Store, kinds: Collection[str]) -> None:
-        """`kinds` are those of work that is done as a whole, and that this process can do."""
+        """`kinds` are those of runs without slices that this process can do."""
         self.id = new_worker_id()
         self.kind: WorkerKind = "command"
         self._store = store
@@ -43,9 +42,9 @@ class Ownership:
         """Strategies that were given as objects or functions, by run: only this process has them."""
         self._turned = time.monotonic()
         self._heard = -SILENCE
-        """When this process last wrote to the database that it is there."""
+        """Time of the last heartbeat written."""
         self.heard_since = time.monotonic()
-        """Since when it has done so without a gap, and so could hear the others."""
+        """Start of the heartbeats without a gap; since then this process could see those of others."""
 
     async def beat(self) -> None:
         await self._store.workers.beat(self.id, self.kind)
@@ -58,14 +57,13 @@ class Ownership:
         self._heard = now
 
     async def serve(self, kind: WorkerKind) -> None:
-        """From now on it works on the runs of others too, and they know."""
+        """Announce that this process works on the runs of others too."""
         self.kind = kind
         await self.beat()
 
     @asynccontextmanager
     async def living(self) -> AsyncIterator[None]:
-        """Gives signs of life, from a thread of its own: however busy the event loop is, or the machine, nobody takes
-        this process for dead."""
+        """Send heartbeats from a separate thread, so that a busy event loop is not taken for dead."""
         over = threading.Event()
         await self.beat()
         beating = threading.Thread(target=self._beat_until, args=(over,), name="signs-of-life", daemon=True)
@@ -100,8 +98,8 @@ class Ownership:
         return run.is_sliced and (not run.has_own_strategy or run.id in self.strategies)
 
     async def take(self, run_id: str, settings: Mapping[str, str] | None = None, by: Acting | None = None) -> None:
-        """To go on with a run that was interrupted, stopped or failed; with `settings` over those it began with. It
-        goes on in the name of `by` if the person who began it may no longer do it."""
+        """Take a run that was interrupted, stopped, paused or failed, to continue it with `settings` over its own. It
+        continues in the name of `by` if the user who started it may no longer run it."""
         async with self._taking:
             run = await self._store.runs.get(run_id)
             if run.status in ("done", "over_budget"):
@@ -128,7 +126,7 @@ class Ownership:
                 raise being_done(run_id)
 
     async def _is_surely_left(self, run: Run) -> bool:
-        """One who has just come waits until it could have heard of whoever is silent."""
+        """Return True if the owner is dead. A process that has just started first listens for heartbeats."""
         while not await self.is_left(run):
             found = await self._store.workers.all()
             heard = [worker for worker in found if is_alive(worker) and worker.silent <= SILENCE]
@@ -138,7 +136,7 @@ class Ownership:
         return True
 
     async def take_for_all(self, run_id: str, owner: str, instead_of: str) -> str:
-        """Makes it a run of all workers; its kind, or nothing where somebody else has taken it in the meantime."""
+        """Give the run to all workers. Return its kind, or "" if another process has taken it."""
         try:
             run = await self._store.runs.get(run_id)
         except NotFound:  # removed with its table
@@ -148,25 +146,25 @@ class Ownership:
         return run.kind if is_free and await self._store.runs.take(run, owner) else ""
 
     async def is_left(self, run: Run) -> bool:
-        """Whether nobody is alive who works on a run that has not ended."""
+        """Return True if the run has not ended and its owner is dead."""
         return run.status == "running" and is_gone(run.owner, await self.alive())
 
     async def alive(self) -> list[Worker]:
-        """Who is at work. While the database was away nobody could be heard, and until this process has been heard
-        itself again, and for a while after, silence says nothing."""
+        """Return the living workers. Silence counts as death only if this process has itself been heard without a gap
+        for a while: no heartbeat arrives while the database is away."""
         found = await self._store.workers.all()
         now = time.monotonic()
         steady = now - self._heard <= GAP and now - self.heard_since > SILENCE
         return [each for each in found if each.id == self.id or is_alive(each, trust_silence=steady)]
 
     async def left(self) -> list[tuple[str, str]]:
-        """The runs that nobody alive works on, and who had them."""
+        """Return the runs of dead owners, each with its owner."""
         alive = await self.alive()
         running = await self._store.runs.all(status="running")
         return [(run.id, run.owner) for run in running if is_gone(run.owner, alive) and self.can_go_on(run)]
 
     async def queued(self) -> list[tuple[str, str]]:
-        """The runs that are the workers', and the workflow that hands out each."""
+        """Return the runs of the workers, each with the workflow that hands out its slices."""
         running = await self._store.runs.all(status="running")
         return [(run.id, run.owner.removeprefix(QUEUED)) for run in running if run.owner.startswith(QUEUED)]
 

@@ -1,13 +1,13 @@
-"""The queue that workers share, on DBOS: who does which slice, over as many processes and machines as there are.
+"""The queue that workers share, on DBOS: it distributes slices over any number of processes and machines.
 
-A run is a workflow that hands out its slices as workflows of their own, and ends when all are done. What is done of a
-slice stands in our own tables, so a workflow that is begun again, here or by another worker, does just the rest.
+A run is a workflow that hands out its slices as workflows, and ends when all are done. Our own tables have what is done
+of a slice, so a workflow that starts again, here or in another worker, does only the rest.
 
-DBOS runs workflows in threads and has one instance in a process; our tools live in one event loop. So each workflow
-asks the executor, in its loop, and waits.
+DBOS runs workflows in threads and has one instance per process; our tools live in one event loop. So each workflow asks
+the executor, in its loop, and waits.
 
-A database that is away stops nothing for good: DBOS waits for it (`queue_database`), and so does each workflow. What it
-could not write down all the same is taken up again by whoever looks after the queue (`worker`).
+A database that is away ends nothing: DBOS waits for it (`queue_database`), and so does each workflow. What it could not
+write all the same is found and restarted by a worker (`worker`).
 """
 
 from __future__ import annotations
@@ -40,16 +40,16 @@ log = logging.getLogger(__name__)
 T = TypeVar("T")
 
 VERSION = "3"
-"""Of the workflows below: processes of another version leave each other's alone."""
+"""The version of the workflows below; processes of different versions do not touch each other's."""
 OLDER = ["1", "2"]
-"""Versions whose workflows are not read: the first pickled theirs, the second had slices that returned text."""
+"""Versions whose workflows are not read: pickled ones, and those whose slices returned text."""
 RUNS = "runs"
 SCHEDULED = "scheduled"
 SLICES = "slices"
 POLL, POLL_RUNS = 0.2, 0.5
-"""Seconds between two looks at the queue; a worker that has nothing to do takes a few percent of a core for it."""
+"""Seconds between two looks at the queue; they cost an idle worker a few percent of a core."""
 AHEAD = 32
-"""Slices of a run that wait for a worker at a time, so that a run that is stopped leaves few behind."""
+"""The most slices of a run that wait for a worker, so that a stopped run leaves few behind."""
 AT_ONCE = 3
 """Slices in one process."""
 OVER = ("SUCCESS", "ERROR", "CANCELLED", "MAX_RECOVERY_ATTEMPTS_EXCEEDED")
@@ -57,20 +57,20 @@ MOST_TRIES = 50
 MOST_EVERYWHERE = 10_000
 MOST_FORGOTTEN = 100
 ABANDONED = 6.0
-"""Seconds after which a workflow that is said to be under way in this process, and is not, begins again. Only those
-count in which the process was heard without a gap: one that is starved, or cut off, may be about to begin it."""
+"""Seconds after which a workflow that is recorded as running in this process, and is not, starts again. They count only
+while the heartbeat has no gap: a starved process may be about to start it."""
 
 _executor: RunExecutor
 _loop: asyncio.AbstractEventLoop
 _engine: Engine | None
 _left = threading.Event()
 _missed: dict[str, float] = {}
-"""Since when workflows that are said to be under way in this process were not found here."""
+"""By workflow recorded as running in this process: since when it was not found here."""
 
 
 class Leaving(BaseException):
-    """Ends a workflow in this process, and in this process alone: DBOS writes down nothing but an `Exception`, so for
-    everybody else it is still under way, and whoever takes over goes on with it."""
+    """Ends a workflow in this process alone: DBOS records nothing but an `Exception`, so for all others it is still
+    running, and another process takes it over."""
 
 
 JsonHalt: TypeAlias = "dict[str, Any] | None"
@@ -83,7 +83,7 @@ def to_json(halt: Halt | None) -> JsonHalt:
 
 
 def here(work: Callable[[], Coroutine[Any, Any, T]]) -> T:
-    """Does it in the executor's event loop, and again where the database stayed away for too long, or is full."""
+    """Do it in the executor's event loop, and again if the database was away for too long, or is full."""
     while True:
         try:
             return asyncio.run_coroutine_threadsafe(work(), _loop).result()
@@ -94,7 +94,7 @@ def here(work: Callable[[], Coroutine[Any, Any, T]]) -> T:
 
 @DBOS.workflow(name="run")
 def run_workflow(run_id: str, instead_of: str) -> None:
-    """A run of which `instead_of` had charge until now."""
+    """Do a run that `instead_of` owned until now."""
     owner = f"{QUEUED}{DBOS.workflow_id}"
     kind = take(run_id, owner, instead_of)
     if kind == "enrich":
@@ -133,13 +133,13 @@ def hand_out(run_id: str, owner: str, round_no: int, numbers: list[int]) -> Json
 def result_of(handle: Any) -> JsonHalt:
     """Return the result of a slice. A worker that is asked to end does not wait for it."""
     while not _left.is_set():
-        # Outside of the workflow's context, where looking is not one of its steps.
+        # Outside the workflow's context, so that looking is not recorded as one of its steps.
         status = contextvars.Context().run(DBOS.get_workflow_status, handle.get_workflow_id())
         if status is not None and status.status in OVER:
             try:
                 result: JsonHalt = handle.get_result()
                 return result
-            except Exception as error:  # not the slice failed, of which it tells, but what brought it about
+            except Exception as error:  # the workflow failed, not the slice, which would say so
                 log.warning("Workflow %s failed and is done again: %s", handle.get_workflow_id(), error)
                 return to_json(STOPPED)
         _left.wait(POLL)
@@ -156,8 +156,7 @@ def slice_workflow(run_id: str, number: int, owner: str) -> JsonHalt:
 
 @DBOS.workflow(name=SCHEDULED)
 def scheduled_workflow(at: datetime, context: dict[str, Any]) -> None:
-    """Begins a routine of a table, when it is time for it and the last is over; one whose table is gone is not begun
-    again."""
+    """Start a scheduled routine of a table if the last one is over. Remove the schedule if the table is gone."""
     run_id, owner = begin_routine(context)
     if run_id:
         enqueue(run_id, owner)
@@ -167,7 +166,7 @@ def scheduled_workflow(at: datetime, context: dict[str, Any]) -> None:
 
 @DBOS.step(name="begin routine")
 def begin_routine(context: dict[str, Any]) -> tuple[str | None, str]:
-    """The run, if any, and whose it is until the workers have it."""
+    """Return the run, if any, and its owner until the workers take it."""
     routine = (context["table_id"], context["routine"], context["spec"])
     return here(lambda: _executor.begin_routine(*routine)), _executor.id
 
@@ -194,20 +193,20 @@ def end(run_id: str, owner: str, halt: JsonHalt) -> None:
 
 @DBOS.step(name="go on")
 def go_on(run_id: str, owner: str) -> None:
-    with suppress(TablewrightError):  # which stands in the run's record
+    with suppress(TablewrightError):  # the run has recorded it
         here(lambda: _executor.go_on(run_id, owner))
     if _executor.draining:
         wait_to_leave()
 
 
 def wait_to_leave() -> NoReturn:
-    """Until then it counts as one of those in this process, so that no further ones are taken."""
+    """Keep the workflow counted as running in this process, so that it takes no further ones."""
     _left.wait()
     raise Leaving
 
 
 async def join(database: str, executor: RunExecutor, *, everywhere: int | None = None) -> None:
-    """Joins the queue. At most `everywhere` slices that ask one model are done at once, in all processes together."""
+    """Join the queue. `everywhere` limits the slices that ask one model at once, over all processes."""
     global _executor, _loop, _engine
     _executor, _loop, _engine = executor, asyncio.get_running_loop(), queue_engine(database, _left)
     _left.clear()
@@ -242,7 +241,7 @@ def launch(database: str, engine: Engine | None, executor_id: str, everywhere: i
 
 
 def leave_out_older() -> None:
-    """What an earlier version has queued is not read. Its runs are taken up again as those whose workflow is over."""
+    """Cancel what earlier versions queued. Its runs start again, like all whose workflow is over."""
     found = DBOS.list_workflows(app_version=OLDER, status=["ENQUEUED", "PENDING"], load_input=False, load_output=False)
     if found:
         DBOS.cancel_workflows([workflow.workflow_id for workflow in found])
@@ -254,7 +253,7 @@ def leave_out_older() -> None:
 
 
 def stop_waiting() -> None:
-    """For a database that is away. What DBOS could not write is found and begun again later."""
+    """Stop waiting for a database that is away. What DBOS could not write is found and restarted later."""
     _left.set()
     _get_dbos_instance()._sys_db._retry_connection_errors = False
 
@@ -267,14 +266,14 @@ async def leave() -> None:
 
 
 def executors() -> set[str]:
-    """The processes in which something is said to be under way."""
+    """Return the processes that workflows are recorded as running in."""
     pending = DBOS.list_workflows(status="PENDING", load_input=False, load_output=False)
     return {workflow.executor_id for workflow in pending if workflow.executor_id}
 
 
 def take_over(gone: Collection[str], left: Collection[tuple[str, str]]) -> None:
-    """What a process that is gone had begun goes back to the queue: slices and runs of workers, and runs of commands,
-    as (run, owner)."""
+    """Return the work of dead processes to the queue: workflows of workers, and the runs of commands in `left`, each
+    with its owner."""
     if gone:
         DBOS._recover_pending_workflows(sorted(gone))
     for run_id, owner in left:
@@ -282,8 +281,8 @@ def take_over(gone: Collection[str], left: Collection[tuple[str, str]]) -> None:
 
 
 def begin_abandoned() -> None:
-    """What this process took from the queue and has not begun, because the database went away in that moment, or could
-    not write down the end of, begins again."""
+    """Restart workflows that this process took from the queue but did not start, or whose end it could not write,
+    because the database went away at that moment."""
     dbos, now = _get_dbos_instance(), time.monotonic()
     here_now = set(dbos._active_workflows_set.activeList())
     pending = DBOS.list_workflows(status="PENDING", load_input=False, load_output=False)
@@ -298,19 +297,19 @@ def begin_abandoned() -> None:
 
 
 def enqueue(run_id: str, owner: str) -> None:
-    """However many workers do so, it is there once."""
+    """Queue a run; however many workers do so, it is queued once."""
     with SetWorkflowID(taking_over(run_id, owner)):
         DBOS.enqueue_workflow(RUNS, run_workflow, run_id, owner)
 
 
 def taking_over(run_id: str, owner: str) -> str:
-    """The workflow that takes a run over from this owner."""
+    """Return the id of the workflow that takes a run over from this owner."""
     return f"{run_id}-{hashlib.blake2s(owner.encode(), digest_size=6).hexdigest()}"
 
 
 def begin_unended(queued: Collection[tuple[str, str]]) -> list[tuple[str, str]]:
-    """Of these runs and their workflows: one whose workflow is over and has not ended it gets another. Those for whom
-    that one is over as well."""
+    """Start a second workflow for each run whose workflow is over without having ended it. Return the runs whose second
+    one is over too."""
     owners = [(run_id, workflow_id, f"{QUEUED}{workflow_id}") for run_id, workflow_id in queued]
     names = [name for run_id, workflow_id, owner in owners for name in (workflow_id, taking_over(run_id, owner))]
     found = DBOS.list_workflows(workflow_ids=names, load_input=False, load_output=False) if names else []
@@ -328,7 +327,7 @@ def begin_unended(queued: Collection[tuple[str, str]]) -> list[tuple[str, str]]:
 
 
 def forget(before: datetime) -> None:
-    """What was over by then; a slice only with its run, which may look for it as long as it goes on."""
+    """Delete workflows that were over by then; slices only with their run, which may still ask for them."""
     for name, with_slices in (("run", True), (SCHEDULED, False)):
         found = DBOS.list_workflows(
             name=name,
@@ -343,8 +342,7 @@ def forget(before: datetime) -> None:
 
 
 async def submit(database: str, run_id: str, instead_of: str) -> None:
-    """Gives a run to the workers, from whatever process. The same one may give them the same run again and again, as
-    it is stopped and resumed."""
+    """Give a run to the workers, from any process. A run that is stopped and resumed is given to them again."""
 
     def work() -> None:
         with queue_client(database) as client:

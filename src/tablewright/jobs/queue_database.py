@@ -39,15 +39,15 @@ NAME = "tablewright"
 SCHEMA = "dbos"
 CONNECTIONS, CONNECTIONS_OF_CLIENT = 20, 2
 DAY = 86_400.0
-"""Seconds that who needs a connection waits for one that others have; they may be waiting for the server."""
+"""Seconds to wait for a connection that others have; they may be waiting for the server."""
 IDLE_IN_TRANSACTION = 60_000
-"""Milliseconds after which the server ends a transaction of somebody who has vanished."""
+"""Milliseconds after which the server ends an idle transaction of a vanished client."""
 PATIENCE = 300.0
-"""Seconds for which a command waits for the queue."""
+"""Seconds that a command waits for the queue."""
 
 
 class JsonSerializer(DBOSPortableJSONSerializer):
-    """None for what is not JSON: what one schedule has must not keep the others from being read."""
+    """Reads None for what is not JSON, so that one broken schedule does not hide the others."""
 
     def deserialize(self, text: str | None) -> Any:
         try:
@@ -60,8 +60,8 @@ JSON = JsonSerializer()
 
 
 class NoPickle(Serializer):
-    """In the place of the serializer that DBOS has for Python objects: whoever can write to the database could let it
-    run any code. Nothing is read that was written so, and the reason is kept as JSON."""
+    """Replaces the serializer of DBOS for Python objects, with which anyone who can write to the database could run
+    code. Pickled data is not read, and the reason is kept as JSON."""
 
     def name(self) -> str:
         return "py_pickle"
@@ -78,8 +78,7 @@ setattr(dbos._sys_db, "retriable_postgres_exception", is_worth_repeating)  # noq
 
 
 def queue_engine(database: str, leaving: threading.Event, *, connections: int = CONNECTIONS) -> Engine | None:
-    """Who asks it for a connection waits until the server is there, or `leaving` is set. None for SQLite, which is
-    always there."""
+    """Return an engine whose connections wait until the server is there, or `leaving` is set; None for SQLite."""
     url = make_url(database)
     if url.get_backend_name() == "sqlite":
         return None
@@ -99,7 +98,7 @@ def queue_engine(database: str, leaving: threading.Event, *, connections: int = 
 
 @contextmanager
 def queue_client(database: str, *, patience: float = PATIENCE, makes_tables: bool = False) -> Iterator[DBOSClient]:
-    """For a process that is no worker. `patience`: seconds for which connecting waits for a server that is away."""
+    """Open a client for a process that is no worker. It waits `patience` seconds for a server that is away."""
     given_up = threading.Event()
     timer = threading.Timer(patience, given_up.set)
     timer.daemon = True
@@ -143,8 +142,8 @@ def make_queue_tables(database: str, engine: Engine | None) -> None:
 
 
 def repeat_in_queue(database: str, work: Callable[[DBOSClient], T], patience: float) -> T:
-    """Return what `work` returns. It is repeated while the server is away, so twice must be the same as once; after
-    `patience` seconds the error says so."""
+    """Return the result of `work`, which must be idempotent: it is repeated while the server is away, for at most
+    `patience` seconds."""
     started = time.monotonic()
     while True:
         left = patience - (time.monotonic() - started)

@@ -1,4 +1,4 @@
-"""Schedules: what is done to a table again and again, by whichever worker is up when it is time."""
+"""Schedules: routines of a table that a worker runs again and again."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tablewright.jobs.queue_database import repeat_in_queue
 T = TypeVar("T")
 
 EVERY = {"hour": "0 * * * *", "day": "0 3 * * *", "week": "0 3 * * 1"}
-"""In UTC: at night, and in the night to Monday."""
+"""In UTC, at night."""
 
 
 class Schedule(Noun, frozen=True):
@@ -29,16 +29,16 @@ class Schedule(Noun, frozen=True):
     spec: dict[str, Any]
     last_at: str | None = None
     paused: str = ""
-    """Why it does not run at present; "" if it does."""
+    """The reason why it is paused, or ""."""
 
     @property
     def person(self) -> str:
-        """The id of the user in whose name it runs; "" for the installation's own."""
+        """The id of the user in whose name it runs; "" for the owner of the installation."""
         return str(self.spec.get(PERSON, ""))
 
     @property
     def author(self) -> str:
-        """The name of the one who set it last."""
+        """The name of the user who set it last."""
         return str(self.spec.get(ACTOR, ""))
 
 
@@ -93,7 +93,7 @@ class Schedules:
         ]
 
     async def remove(self, table_id: str) -> int:
-        """All of a table; how many there were."""
+        """Remove the schedules of a table, and return how many there were."""
         found = await self.all(table_id)
 
         def work(client: DBOSClient) -> None:

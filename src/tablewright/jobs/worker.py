@@ -1,4 +1,4 @@
-"""A worker: takes slices from the queue until it is told to stop, and takes over what those left who died."""
+"""A worker: does slices from the queue until it is asked to stop, and takes over the work of dead processes."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from tablewright.store.workers import WorkerKind
 log = logging.getLogger(__name__)
 
 LOOK = 2.0
-"""Seconds between two looks at who died."""
+"""Seconds between two looks for dead processes."""
 KEPT = timedelta(days=7)
-"""For how long the queue remembers what is over; the runs themselves are kept elsewhere."""
+"""The queue keeps finished workflows for this long; the runs themselves are kept elsewhere."""
 FORGET = 600.0
-"""Seconds between two looks at what it remembers."""
+"""Seconds between two deletions of finished workflows."""
 
 
 async def work(
@@ -36,8 +36,8 @@ async def work(
     kind: WorkerKind = "worker",
     everywhere: int | None = None,
 ) -> None:
-    """Until `stop` is set; what is under way then is done to the end of its rows. What cannot be written then, because
-    the database is away, is done again by whoever comes next."""
+    """Work until `stop` is set, then finish the rows in progress. What cannot be written because the database is away
+    is done again by another process."""
     await queue.join(database, executor, everywhere=everywhere)
     ending = asyncio.create_task(end_waiting(store, stop))
     try:
@@ -71,7 +71,7 @@ async def forget(store: Store) -> None:
 
 
 async def look_after(store: Store, executor: RunExecutor) -> None:
-    """Who is alive is asked last: the database may have been away since the others were found."""
+    """Take over from dead processes. The living are read last: the database may have been away in between."""
     executors = await asyncio.to_thread(queue.executors)
     known = {worker.id for worker in await store.workers.all()}
     left = await executor.ownership.left()

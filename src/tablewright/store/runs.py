@@ -1,12 +1,11 @@
-"""Runs: what was done to a table, when, how it ended, what it used up, and who works on it now; what it tells while it
-works, and the slices of one that several processes work on.
+"""Runs, their events, and the slices of those that several processes work on.
 
-A run that is worked on has an `owner`. One that was begun by a process that is gone is interrupted, not running:
-whether an owner is alive is known to `Workers`. Events are numbered, so any process can watch from wherever it stopped.
+A run that is worked on has an `owner`. If that process is gone, the run is interrupted, not running: `Workers` knows
+which owners are alive. Events are numbered, so any process can watch from any event on.
 
-What a slice has found, which of its rows are done, what that took and what is told about it is written in one
-transaction. So a run that was killed goes on with exactly the rows that are not done, and counts nothing twice. A slice
-belongs to the process that claimed it last: an earlier one that writes after all is refused (`Superseded`)."""
+The findings of a slice, its finished rows, their usage and their events are written in one transaction. So a run that
+was killed continues with exactly the rows that are left, and counts nothing twice. A slice belongs to the process that
+claimed it last; a late write of an earlier one is refused (`Superseded`)."""
 
 from __future__ import annotations
 
@@ -36,14 +35,14 @@ from tablewright.store.workers import QUEUED
 
 ENDED: tuple[RunStatus, ...] = ("done", "cancelled", "over_budget")
 NEWEST = 500
-"""Runs that are looked through for those of one kind of work."""
+"""The most runs that are searched for similar ones."""
 NO_TABLE = 0
 run_records = RecordMapper(Run, runs)
 
 
 class Runs(StorePart):
     async def start(self, table_id: str, kind: str, spec: dict[str, Any], *, owner: str = "", total: int = 0) -> str:
-        """`table_id` is empty for work that is about no table."""
+        """Start a run without slices. `table_id` is "" if it is about no table."""
         return await self._start(new_run(table_id, kind, spec, owner, total))
 
     @repeatable_transaction
@@ -55,7 +54,7 @@ class Runs(StorePart):
     async def start_sliced(
         self, table_id: str, kind: str, spec: dict[str, Any], fields: Sequence[Field], todos: Sequence[Todo], owner: str
     ) -> str:
-        """A run that can go on in another process: with its proposal and its slices, all at once or not at all."""
+        """Start a run with its proposal and its slices, in one transaction."""
         total = sum(len(todo.row_ids) for todo in todos)
         return await self._start_sliced(new_run(table_id, kind, spec, owner, total), fields, todos)
 
@@ -84,8 +83,8 @@ class Runs(StorePart):
         owner: str = "",
         holder: str = "",
     ) -> None:
-        """`spec` is what it turned out to be, where that is more than was known at the start; `news` is the last that
-        is told. What has ended already stays as it is, and with `owner` or `holder` what is somebody else's by now."""
+        """End a run. `spec` replaces the one it was started with; `news` are its last events. Nothing happens if it has
+        ended, or if it is no longer this `owner`'s or `holder`'s."""
         running = (runs.c.id == run_id) & (runs.c.status == "running")
         if owner:
             running &= runs.c.owner == owner
@@ -100,8 +99,8 @@ class Runs(StorePart):
 
     @repeatable_transaction
     def hold(self, connection: Connection, run_id: str, holder: str) -> int:
-        """From now on `holder`, PROCESS/NAME, does a run that is done as a whole. Who did so before, and was asleep
-        when others thought it dead, learns it with the next that it tells. How often a process was lost with it."""
+        """Make `holder` (PROCESS/NAME) the one that does a run without slices, and return how many processes were lost
+        with it. The holder before it, if it is alive after all, notices at its next event."""
         spec = lock_spec(connection, runs.c.id == run_id) or {}
         setbacks = int(spec.get(SETBACKS, 0)) + is_of_another(spec.get(HOLDER, ""), holder)
         write_spec(connection, run_id, spec | {HOLDER: holder, SETBACKS: setbacks})
@@ -109,7 +108,7 @@ class Runs(StorePart):
 
     @repeatable_transaction
     def let_go(self, connection: Connection, run_id: str, holder: str) -> None:
-        """Whoever comes next goes on with it, and nothing was lost."""
+        """Leave a run to another process, without counting this one as lost."""
         spec = lock_spec(connection, runs.c.id == run_id)
         if spec is not None and spec.get(HOLDER) == holder:
             write_spec(connection, run_id, spec | {HOLDER: ""})
@@ -122,9 +121,8 @@ class Runs(StorePart):
         usage: Usage,
         spent: SpentSoFar | None = None,
     ) -> bool:
-        """Return what a run that is done as a whole has come to and used up; False where it has ended, or is held by
-        somebody else by now. What is there already, because its writer was cut off before knowing so, is not told
-        again. `spent` is noted with the hold of those who pay."""
+        """Write events and usage of a run without slices. Return False if it has ended, or has another holder.
+        Repeating a write whose result was lost changes nothing. `spent` is noted with the dollars held."""
         before: int | None = None
 
         def work(connection: Connection) -> bool:
@@ -158,9 +156,9 @@ class Runs(StorePart):
         settings: Mapping[str, str] | None = None,
         by: Acting | None = None,
     ) -> bool:
-        """Makes `owner` the one who works on it; False where it is no longer as `run` says, because somebody else was
-        faster. `anew`: although it has ended, or was asked to stop. `settings` are put over those of the run. It goes
-        on in the name of `by`, who resumes it, if the person who began it may no longer do it."""
+        """Make `owner` the owner. Return False if the run has changed since it was read, because another process was
+        faster. `anew`: although it has ended, or was asked to stop. `settings` replace those of the run. It continues
+        in the name of `by`, who resumes it, if the user who started it may no longer run it."""
         record = connection.execute(select_runs().where(runs.c.id == run.id).with_for_update(of=runs)).one_or_none()
         present = run_from_record(record) if record else None
         if present is None or (present.owner, present.status) != (run.owner, run.status):
@@ -188,7 +186,7 @@ class Runs(StorePart):
 
     @repeatable_transaction
     def ask_to_stop(self, connection: Connection, run_id: str) -> None:
-        """Whoever works on it sees it within a second."""
+        """Ask a run to stop; the process that works on it sees that within a second."""
         status = read_run(connection, run_id).status
         if status != "running":
             raise RunEnded(
@@ -199,7 +197,7 @@ class Runs(StorePart):
 
     @read_transaction
     def stopping(self, connection: Connection, run_ids: Collection[str]) -> set[str]:
-        """Those of them that somebody asked to stop, that have ended, or that are gone with their table."""
+        """Return those of the runs that were asked to stop, have ended, or are gone with their table."""
         going_on = select(runs.c.id).where(runs.c.id.in_(list(run_ids)), runs.c.stop == "", runs.c.status == "running")
         return set(run_ids) - set(connection.scalars(going_on))
 
@@ -217,7 +215,7 @@ class Runs(StorePart):
         limit: int = NEWEST,
         before: tuple[str, str] | None = None,
     ) -> list[Run]:
-        """The newest first, on from the one that began and is named as `before` says."""
+        """Return runs, newest first, after the one with the start and id of `before`."""
         query = (
             select_runs()
             .where(is_visible_run(connection))
@@ -234,7 +232,7 @@ class Runs(StorePart):
 
     @read_transaction
     def alike(self, connection: Connection, kind: str, like: Mapping[str, Any]) -> list[Run]:
-        """Runs that came to an end and whose spec says all that `like` says, of whatever table, the newest first."""
+        """Return ended runs of any table whose spec has everything in `like`, newest first."""
         records = connection.execute(
             select_runs()
             .where(runs.c.kind == kind, runs.c.status.in_(ENDED))
@@ -249,7 +247,7 @@ class Runs(StorePart):
 
     @read_transaction
     def cost(self, connection: Connection, table_id: str) -> float:
-        """The dollars that all runs of a table have spent, whatever became of what they found."""
+        """Return the dollars that all runs of a table have spent."""
         usages = connection.scalars(select(runs.c.usage).where(runs.c.table_no == head(connection, table_id).no))
         return sum(msgspec.json.decode(usage, type=Usage).cost_usd for usage in usages)
 
@@ -287,19 +285,19 @@ def read_run(connection: Connection, run_id: str) -> Run:
 
 
 def is_visible_run(connection: Connection) -> ColumnElement[bool]:
-    """Of `with_table`: the runs of tables that somebody sees, and what they began themselves that is about none."""
+    """Select the runs of tables that the user sees, and their own runs that are about no table."""
     own = (runs.c.table_no == NO_TABLE) & (runs.c.person == owner_of(connection))
     return or_(visible(connection, "table"), own)
 
 
 def is_held(connection: Connection, run: ColumnElement[bool], holder: str) -> bool:
-    """Return True if there is such a run, held by nobody else; nobody changes it before the transaction is over."""
+    """Lock a run, and return True if it is there and has no other holder."""
     spec = lock_spec(connection, run)
     return spec is not None and (not holder or spec.get(HOLDER) == holder)
 
 
 def lock_spec(connection: Connection, run: ColumnElement[bool]) -> dict[str, Any] | None:
-    """Nobody changes it before the transaction is over."""
+    """Return the spec of a run, locked until the transaction is over."""
     spec = connection.scalar(select(runs.c.spec).where(run).with_for_update())
     return None if spec is None else msgspec.json.decode(spec, type=dict[str, Any])
 
@@ -325,7 +323,7 @@ def run_from_record(record: Record[Any]) -> Run:
 
 
 MOST = 1_000
-"""Events that are read at once."""
+"""The most events that are read at once."""
 COUNTED = ("row_done", "row_skipped")
 
 
@@ -335,7 +333,7 @@ event_records = RecordMapper(Event, run_events, progress="event")
 class Feed(StorePart):
     @read_transaction
     def read(self, connection: Connection, run_id: str, *, after: int = 0, limit: int = MOST) -> list[Event]:
-        """Those that come after number `after`, in order."""
+        """Return the events after number `after`, in order."""
         query = (
             select(run_events)
             .where(run_events.c.run_id == run_id, run_events.c.number > after)
@@ -346,9 +344,8 @@ class Feed(StorePart):
 
 
 def append_events(connection: Connection, run_id: str, events: Sequence[Progress], *, rows: int | None = None) -> int:
-    """Return the bytes of the events. With `rows`, so many more rows of the run are done, and the events say how many
-    all are: those who work on its slices do not know of each other. The second writer waits for the first, so that no
-    reader misses one."""
+    """Append events to a run, and return their bytes. `rows` more rows are done; each event gets the count of the whole
+    run, which a slice does not know. The run is locked, so that no reader misses an event."""
     query = select(runs.c.done, runs.c.total, runs.c.last_event).where(runs.c.id == run_id).with_for_update()
     run = connection.execute(query).one_or_none()
     if run is None:  # its table was removed
@@ -368,7 +365,7 @@ def append_events(connection: Connection, run_id: str, events: Sequence[Progress
 
 
 class Todo(Noun, frozen=True):
-    """The rows of a slice; with `only`, just these cells of them, whatever their status."""
+    """The rows of a slice; with `only`, exactly these of their cells, whatever their status."""
 
     row_ids: tuple[RowId, ...]
     only: tuple[CellAt, ...] | None = None
@@ -379,17 +376,17 @@ class Slice(Noun, frozen=True):
     number: int
     todo: Todo
     owner: str = ""
-    """The process, and a name of its own for each time that one claims it: PROCESS/NAME."""
+    """PROCESS/NAME, with a new name for each claim."""
     done: tuple[RowId, ...] = ()
     finished: bool = False
     tally: RunTally = RunTally()
     usage: Usage = Usage()
     setbacks: int = 0
-    """How often a process was lost while it had the slice."""
+    """The number of processes that were lost while they had the slice."""
 
     @property
     def left(self) -> Todo:
-        """Return what was not done yet."""
+        """The rows and cells that are not done."""
         done = set(self.done)
         only = self.todo.only
         return Todo(
@@ -402,7 +399,7 @@ slice_records = RecordMapper(Slice, run_slices)
 
 
 class Totals(Noun, frozen=True):
-    """A run so far."""
+    """The counts of a run so far, over all its slices."""
 
     tally: RunTally = RunTally()
     usage: Usage = Usage()
@@ -412,8 +409,8 @@ class Totals(Noun, frozen=True):
 class Slices(StorePart):
     @repeatable_transaction
     def claim(self, connection: Connection, run_id: str, number: int, owner: str) -> Slice:
-        """From now on it is the owner's; whoever had it before writes to it no more. A process that had it until now,
-        and neither finished it nor gave it back, was lost with it."""
+        """Give a slice to `owner`; writes of the owner before it are refused. If that was another process that neither
+        finished the slice nor gave it back, it counts as lost with it."""
         record = connection.execute(select(run_slices).where(is_slice(run_id, number)).with_for_update()).one_or_none()
         if record is None:
             raise slice_superseded(run_id, number)
@@ -426,7 +423,7 @@ class Slices(StorePart):
 
     @repeatable_transaction
     def give_back(self, connection: Connection, run_id: str, owner: str = "") -> None:
-        """What is not finished is nobody's from now on: all of a run, or what `owner` has of it."""
+        """Release the unfinished slices of a run, or those of `owner`."""
         give_back_slices(connection, run_id, owner=owner)
 
     @repeatable_transaction
@@ -439,8 +436,8 @@ class Slices(StorePart):
         events: Sequence[Progress] = (),
         spent: SpentSoFar | None = None,
     ) -> None:
-        """All of it or, where the slice is somebody else's by now, nothing. What is there already, because its writer
-        was cut off before knowing so, is not counted or told again. `spent` is noted with the hold of those who pay."""
+        """Write what a slice has found and done, in one transaction; refused if it has another owner. Repeating a write
+        whose result was lost changes nothing. `spent` is noted with the dollars held."""
         done, usage = to_text(state.done), to_text(state.usage)
         present = connection.execute(
             select(run_slices.c.owner, run_slices.c.done, run_slices.c.usage, run_slices.c.finished)
@@ -475,13 +472,13 @@ class Slices(StorePart):
 
     @read_transaction
     def usage(self, connection: Connection, run_id: str) -> Usage:
-        """Return what all of them took so far, whoever did them."""
+        """Return the usage of all slices of a run so far."""
         usages = connection.scalars(select(run_slices.c.usage).where(run_slices.c.run_id == run_id))
         return sum((msgspec.json.decode(usage, type=Usage) for usage in usages), Usage())
 
 
 def write_slices(connection: Connection, run_id: str, todos: Sequence[Todo]) -> int:
-    """Return the bytes that they take, once all of their rows are named as done too."""
+    """Write the slices, and return the bytes that they take once all of their rows are done."""
     slices = (Slice(run_id=run_id, number=number, todo=todo) for number, todo in enumerate(todos, start=1))
     records = [slice_records.write(each) for each in slices]
     if records:
@@ -490,7 +487,7 @@ def write_slices(connection: Connection, run_id: str, todos: Sequence[Todo]) -> 
 
 
 def give_back_slices(connection: Connection, run_id: str, *, owner: str = "", anew: bool = False) -> None:
-    """`anew`: whatever was lost with them before no longer counts."""
+    """Release unfinished slices. `anew`: forget the processes that were lost with them."""
     unfinished = (run_slices.c.run_id == run_id) & run_slices.c.finished.is_(False)
     if owner:
         unfinished &= run_slices.c.owner == owner
@@ -499,8 +496,7 @@ def give_back_slices(connection: Connection, run_id: str, *, owner: str = "", an
 
 
 def is_of_another(before: str, now: str) -> bool:
-    """Return True if the process that had something is another one than the one that has it now; both are
-    PROCESS/NAME."""
+    """Return True if two owners, each PROCESS/NAME, are different processes."""
     return before != "" and before.partition("/")[0] != now.partition("/")[0]
 
 
