@@ -120,7 +120,7 @@ async def fill_two_cells(folder: Path, recorder: CallRecorder) -> list[Any]:
         table_id = (await import_file(services, table)).table.id
         with recorder.recording():
             run = await services.plan_enrich(table_id, [parse_field(QUESTION)])
-            filled = await (await services.durable(run)).run()
+            filled = await services.jobs.run(run)
             await services.changes.apply(filled.proposal_id)
         return [row.cell("Founded").value for row in (await services.load(table_id)).rows]
 
