@@ -108,7 +108,7 @@ async def test_a_formula_tells_its_progress_and_broken_off_keeps_what_it_had_com
         await broken_off(talk, "enrich", table="numbers", columns=[TWICE], done=1)
         run = await ended(talk, "enrich")
         assert run["status"] == "cancelled"
-        kept = await talk("show_table", table="numbers", proposal_id=run["proposal"]["id"], limit=1)
+        kept = await talk("show_table", table="numbers", proposal_id=run["proposal_id"], limit=1)
         assert kept["reasoning"].endswith("cancelled before the end")
         assert 0 < kept["counts"]["open"] < 40_000
 

@@ -88,7 +88,7 @@ class FillingTools:
         run_id = await self._context.begun(
             self._tablewright.jobs.start(fill, {"evidence": evidence} if evidence else None)
         )
-        if wait:
+        if wait or not fill.asks_others:  # a formula is computed in no time
             refuse_failed(await self._context.wait(call, run_id))
         return await self._enriched(run_id)
 
