@@ -109,8 +109,8 @@ async def test_a_formula_tells_its_progress_and_broken_off_keeps_what_it_had_com
         run = await ended(talk, "enrich")
         assert run["status"] == "cancelled"
         kept = await talk("show_table", table="numbers", proposal_id=run["proposal_id"], limit=1)
-        assert kept["reasoning"].endswith("cancelled before the end")
-        assert 0 < kept["counts"]["open"] < 40_000
+        assert kept["proposal"]["reasoning"].endswith("cancelled before the end")
+        assert 0 < kept["proposal"]["counts"]["open"] < 40_000
 
 
 async def test_a_turn_with_the_advisor_that_is_broken_off_leaves_nothing_running(
