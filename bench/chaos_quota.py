@@ -43,12 +43,12 @@ async def race(title: str, url: str, rows: int) -> bool:
             model.otherwise = lambda asked: answer(written, read=READ, written=WRITTEN)
             settings = paying(model.url, home, url)
             async with Services.open(Settings(**settings)) as app:
-                person, _ = await app.users.add("ann", "editor")
-                await app.limit_user("ann", {"dollars": LEFT})
+                person, _ = await app.store.users.add("ann", "editor")
+                await app.store.ledger.limit("ann", {"dollars": LEFT})
                 told = await asyncio.gather(
                     *(spender(settings, person.id, f"p{number}", rows) for number in range(PROCESSES))
                 )
-                [dollars] = [each for each in await app.quotas(person) if each.what == "dollars"]
+                [dollars] = [each for each in await app.store.ledger.of(person.name) if each.what == "dollars"]
             paid = len(model.asked) * A_CALL
     runs = PROCESSES * RUNS
     ended = Counter(status for each in told for status in each)

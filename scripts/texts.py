@@ -75,6 +75,8 @@ def texts_in_call(call: ast.Call, objects: dict[str, str]) -> Iterator[tuple[str
             yield from ((str(call.args[0].value), text) for text in strings_in(call.args[1]))
     elif name == "many" and objects.get("t"):
         yield from (("page", f"{{count}} {noun}|{{count}} {plural(noun, 2)}") for noun in strings_in(call.args[1]))
+    elif name == "setting":
+        yield from (("page", text) for each in call.keywords if each.arg == "label" for text in strings_in(each.value))
     elif context := objects.get(owners[-1] if name == "translate" else name, ""):
         yield from ((context, text) for text in strings_in(call.args[0]))
 

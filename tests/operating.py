@@ -17,9 +17,25 @@ from tablewright.operations import ask as ask_verbs
 from tablewright.operations import documents as verbs
 from tablewright.operations import find as find_verbs
 from tablewright.operations import research as research_verbs
+from tablewright.operations import settings as settings_verbs
+from tablewright.operations import sharing as sharing_verbs
 from tablewright.operations.find import FindPlanned
 from tablewright.operations.rows import spec_field
 from tablewright.services import Services
+
+
+async def share(services: Services, kind: Any, id: str, people: Iterable[str] = (), *, everyone: bool = False) -> None:
+    request = sharing_verbs.ShareThing(kind=kind, id=id, people=tuple(people), everyone=everyone)
+    await sharing_verbs.share(services, request)
+
+
+async def unshare(services: Services, kind: Any, id: str, people: Iterable[str]) -> None:
+    id = (await sharing_verbs.get_sharing(services, sharing_verbs.ThingRequest(kind=kind, id=id))).id
+    await services.store.sharing.unshare(kind, id, list(people))
+
+
+async def save_settings(services: Services, changes: dict[str, str]) -> None:
+    await settings_verbs.save_settings(services, settings_verbs.SaveSettings(changes=changes))
 
 
 async def add_documents(

@@ -19,8 +19,8 @@ from tablewright.doors.server.oidc import OidcLogin
 from tablewright.errors import TablewrightError
 from tablewright.models.build import build
 from tablewright.models.embedder import build_embedder
+from tablewright.models.listing import list_models
 from tablewright.operations.webhooks import send
-from tablewright.services import list_models
 from tablewright.settings import Settings
 from tablewright.settings_sources import load_settings, write_saved
 from tablewright.sources.google_sheets import GoogleSheets, read_key

@@ -12,9 +12,9 @@ from pydantic import BaseModel
 
 from tablewright import extras
 from tablewright.assembly import BUILTIN, SAMPLE
-from tablewright.domain.model import Noun
+from tablewright.domain.health import Check, ModelTrial
 from tablewright.domain.text import count_noun
-from tablewright.domain.usage import Usage, metered
+from tablewright.domain.usage import metered
 from tablewright.errors import BadSetting, TablewrightError, UsageError
 from tablewright.keys import trusted_certificates
 from tablewright.models.build import build
@@ -30,25 +30,6 @@ from tablewright.strategies.strategy import announced
 
 TRIAL = "The kettle holds 1.7 litres and was first sold in 2019."
 TRIAL_SEARCH = "weather"
-
-
-class Check(Noun, frozen=True):
-    """One line of `doctor`."""
-
-    name: str
-    ok: bool
-    detail: str
-    advice: str = ""
-
-
-class ModelTrial(Noun, frozen=True):
-    """How a model answered one small question about a sentence."""
-
-    model: str
-    answer: int
-    right: bool
-    seconds: float
-    usage: Usage
 
 
 async def examine(settings: Settings, *, ask: bool = False) -> list[Check]:
@@ -177,16 +158,6 @@ async def ask_embedder(settings: Settings) -> Check:
     except TablewrightError as error:
         return Check(name="Embedder", ok=False, detail=error.what, advice=error.advice)
     return Check(name="Embedder", ok=True, detail=f"{embedder.name} answers, {vectors.shape[1]} dimensions")
-
-
-def check_settings(settings: Settings) -> None:
-    """Raises BadSetting for what can never work; nobody is asked."""
-    build(settings)
-    build_embedder(settings)
-    if settings.search != SAMPLE:
-        find_provider(
-            settings.search, api_key=settings.search_api_key, client=httpx2.AsyncClient(verify=trusted_certificates())
-        )
 
 
 class Year(BaseModel):

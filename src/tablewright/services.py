@@ -13,38 +13,33 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from copy import copy
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from tablewright.application.advising import ShortlistVerbs
 from tablewright.application.filling import EnrichVerbs
 from tablewright.application.tables import TableVerbs
-from tablewright.domain.access import Acting, Metered, Person
+from tablewright.domain.access import Acting, Person
 from tablewright.domain.feed import Progress
 from tablewright.domain.files import Exported, FileOptions, Imported, SentToSheets
-from tablewright.domain.history import CellVersion, Change, Rollback, StaleCell, TableSummary, WrittenValue
+from tablewright.domain.history import CellVersion, Change, Rollback, TableSummary, WrittenValue
 from tablewright.domain.run import ACTOR, Run
 from tablewright.engine.changes import Changes
 from tablewright.engine.fill import Fill
 from tablewright.engine.outcome import Filled
 from tablewright.engine.policy import RetryPolicy
 from tablewright.engine.progress import Watch
-from tablewright.errors import UsageError
 from tablewright.jobs.jobs import Jobs
 from tablewright.journeys.files import KnownFile, Preview
 from tablewright.journeys.refresh import RefreshRound
 from tablewright.logs import hide_secrets_of
-from tablewright.models.pull import CATALOG, CatalogModel, pull
 from tablewright.policies import acting_for, retry_policy, terms_of, usual_limits
 from tablewright.settings import Settings
-from tablewright.settings_sources import load_settings, with_changes, write_saved
+from tablewright.settings_sources import load_settings
 from tablewright.store.home import make_home
-from tablewright.store.ledger import Quota
 from tablewright.store.store import Store
 from tablewright.store.table_details import Views
 from tablewright.store.tables import TableActivity
-from tablewright.store.users import Action, Audit, AuditEntry, Tokens, Users
-from tablewright.strategies.strategy import Kind, Parameter, Strategy, announced, find_strategy
+from tablewright.strategies.strategy import Strategy, find_strategy
 from tablewright.temporary import remove_abandoned
 
 if TYPE_CHECKING:
@@ -54,11 +49,9 @@ if TYPE_CHECKING:
     from tablewright.corpus.parse.parser import Parser
     from tablewright.domain.usage import Estimate
     from tablewright.engine.recheck import Rechecked
-    from tablewright.health import Check, ModelTrial
     from tablewright.jobs.executor import RunTools
     from tablewright.jobs.schedules import Schedule
     from tablewright.journeys.ask.members import RowTable
-    from tablewright.models.listing import LocalServer
     from tablewright.sources.search.provider import SearchFunction, SearchProvider
     from tablewright.strategies.strategy import RowFunction
 
@@ -66,27 +59,18 @@ if TYPE_CHECKING:
 # those imports are in the functions that need them.
 
 __all__ = [
-    "Action",
-    "AuditEntry",
-    "CatalogModel",
     "CellVersion",
     "Change",
-    "Check",
     "Estimate",
     "Exported",
     "FileOptions",
     "Fill",
     "Filled",
     "Imported",
-    "Kind",
     "KnownFile",
-    "LocalServer",
-    "ModelTrial",
-    "Parameter",
     "Parser",
     "Preview",
     "Progress",
-    "Quota",
     "Rechecked",
     "RefreshRound",
     "RetryPolicy",
@@ -98,22 +82,15 @@ __all__ = [
     "SearchProvider",
     "SentToSheets",
     "Services",
-    "StaleCell",
     "Strategy",
     "TableActivity",
     "TableSummary",
     "Watch",
     "WrittenValue",
-    "doctor",
-    "find_local_servers",
-    "list_models",
     "retry_policy",
-    "try_settings",
 ]
 
 
-SERVER, ALL_USUAL = "server", "all as they come"
-"""In the audit log: what the settings are of, and where none is set."""
 READY_SECONDS = 5.0
 PATIENCE = 600.0
 """Seconds for which a database that is gone is waited for, once it was there."""
@@ -122,6 +99,8 @@ PATIENCE = 600.0
 class Services(TableVerbs, EnrichVerbs, ShortlistVerbs):
     def __init__(self, settings: Settings, store: Store, actor: str, stack: AsyncExitStack) -> None:
         self.settings = settings
+        self.server = self
+        """The services of the process, whoever acts with a copy of them."""
         self._stack = stack
         self._toolbox: Toolbox | None = None
         self._given: ProvidedObjects | None = None
@@ -197,35 +176,18 @@ class Services(TableVerbs, EnrichVerbs, ShortlistVerbs):
         """Who acts through a server; None for the owner of the machine."""
         return self.store.database.acting.person
 
-    async def save_settings(self, changes: Mapping[str, str], *, actor: str = "") -> None:
-        """Keeps them for whoever uses this home folder, and uses them from now on, for all who are served; runs under
-        way go on with theirs. An empty value is the default again. In the audit log, but for the keys."""
-        from tablewright.health import check_settings
-
-        settings, changes = with_changes(self.settings, changes)
-        check_settings(settings)
-        await asyncio.to_thread(write_saved, settings.home_folder, changes)
+    def use_settings(self, settings: Settings) -> None:
+        """Use other settings from now on, for all who are served; runs in progress keep theirs."""
         hide_secrets_of(settings)
         self.settings = self.jobs.settings = settings
         self.store.database.set_limits(usual_limits(settings))
         # What is open of the old tools closes with this process: somebody may be asking them still.
         self._toolbox = self._sample_toolbox = None
-        await self.note_settings(actor)
 
     async def check_ready(self, *, away_for: float = -1.0) -> None:
         """Fails unless the database answers. With `away_for` it is asked only after it was away for so many seconds."""
         if self.store.database.away_for > away_for:
             await self.store.database.probe(READY_SECONDS)
-
-    @property
-    def users(self) -> Users:
-        """Who may use a server, and which tables they see."""
-        return self.store.users
-
-    @property
-    def tokens(self) -> Tokens:
-        """What users show to be let in."""
-        return self.store.tokens
 
     @property
     def views(self) -> Views:
@@ -243,7 +205,7 @@ class Services(TableVerbs, EnrichVerbs, ShortlistVerbs):
         toolbox = self.toolbox if own else Toolbox(settings, self.store, stack)
         seen = None
         if person:
-            seen = self.store.seen_by(acting_for(await self.users.by_id(person), door="worker"))
+            seen = self.store.seen_by(acting_for(await self.store.users.by_id(person), door="worker"))
         return RunTools(
             open=partial(toolbox.open, seen=seen),
             terms=terms_of(settings),
@@ -254,31 +216,10 @@ class Services(TableVerbs, EnrichVerbs, ShortlistVerbs):
     @asynccontextmanager
     async def _services_for(self, run: Run) -> AsyncIterator[Services]:
         """In the name of the user who started the run, with a budget of its own."""
-        person = await self.users.by_id(run.person) if run.person else None
+        person = await self.store.users.by_id(run.person) if run.person else None
         door = "worker" if person else self.store.database.acting.door
         with self._apart(run.usage):
             yield self.acting(str(run.spec.get(ACTOR) or self.actor), person, door=door)
-
-    @property
-    def audit(self) -> Audit:
-        """Who did what, when, through which door."""
-        return self.store.audit
-
-    async def note_settings(self, actor: str = "") -> None:
-        """In the audit log, where they are others than those of the last entry. Never a secret."""
-        usual = Settings().shared
-        said = "; ".join(f"{name} = {value}" for name, value in self.settings.shared.items() if value != usual[name])
-        last = [each for each in await self.audit.entries(action="settings", limit=1_000) if each.thing == SERVER]
-        if not last or last[0].detail != (said or ALL_USUAL):
-            await self.audit.note("settings", SERVER, said or ALL_USUAL, who=actor)
-
-    async def quotas(self, person: Person) -> list[Quota]:
-        """What somebody may use a month, and has used."""
-        return await self.store.ledger.of(person.name)
-
-    async def limit_user(self, name: str, limits: Mapping[Metered, float | None]) -> None:
-        """Limits of their own for a user; None: as the settings say for everybody."""
-        await self.store.ledger.limit(name, limits)
 
     @property
     def outage(self) -> str:
@@ -286,11 +227,6 @@ class Services(TableVerbs, EnrichVerbs, ShortlistVerbs):
         offline, where nobody is asked."""
         dead = self._toolbox.breaker.dead() if self._toolbox is not None and not self.is_offline else None
         return str(dead) if dead is not None else ""
-
-    @staticmethod
-    def strategies(kind: Kind | None = None) -> dict[str, Strategy | UsageError]:
-        """All that are installed, or those of a kind, by name: the strategy, or why it cannot be loaded."""
-        return announced(kind)
 
     def acts(self, strategy: str) -> bool:
         """Whether running it has an effect outside the table, so that people must be asked first."""
@@ -306,23 +242,6 @@ class Services(TableVerbs, EnrichVerbs, ShortlistVerbs):
         unpriced = self._toolbox.unpriced if self._toolbox else ()
         return [f"The price of {model} is not known, so the cap on dollars does not hold for it." for model in unpriced]
 
-    async def models(self) -> list[tuple[CatalogModel, bool]]:
-        """The catalog, and which of it is on this machine."""
-        return [(model, model.is_pulled(self._models_folder)) for model in CATALOG]
-
-    async def pull_model(self, name: str, progress: Callable[[int, int], None]) -> Path:
-        return await pull(name, self._models_folder, progress)
-
-    @property
-    def _models_folder(self) -> Path:
-        return self.settings.home_folder / "models"
-
-    async def test_model(self) -> ModelTrial:
-        """Asks the configured model one small question, and tells how it went."""
-        from tablewright.health import try_model
-
-        return await try_model(self.settings)
-
     async def stored_text(self, content_hash: str) -> str | None:
         """The text that a cell's evidence points to, as it was retrieved."""
         return await self.store.pages.text(content_hash)
@@ -330,38 +249,6 @@ class Services(TableVerbs, EnrichVerbs, ShortlistVerbs):
     async def problems(self) -> list[str]:
         """What is wrong with the kept tables; empty when all are sound."""
         return [problem for table in await self.tables() for problem in await self.store.log.problems(table.id)]
-
-
-async def doctor(settings: Settings, *, ask: bool = False) -> list[Check]:
-    """What is configured and what works; never raises. With `ask` the model and the search are asked, which may cost
-    a little."""
-    from tablewright.health import examine
-
-    return await examine(settings, ask=ask)
-
-
-async def try_settings(settings: Settings, part: Literal["model", "search", "embedder"]) -> Check:
-    """Asks one of them something small; never raises."""
-    from tablewright import health
-
-    tests = {"model": health.ask_model, "search": health.ask_search, "embedder": health.ask_embedder}
-    return await tests[part](settings)
-
-
-async def find_local_servers() -> list[LocalServer]:
-    """Programs on this machine that serve models, and which."""
-    from tablewright.models import listing
-
-    return await listing.find_local_servers()
-
-
-async def list_models(provider: str, base_url: str = "", api_key: str = "") -> list[str]:
-    """What the provider offers to whoever has the key; without one what the price list knows, the newest first."""
-    from tablewright.models import listing
-
-    if api_key or base_url or provider == "ollama":
-        return await listing.list_models(provider, base_url, api_key)
-    return await asyncio.to_thread(listing.priced_models, provider)
 
 
 def whoami() -> str:

@@ -46,7 +46,7 @@ async def spend(app: Services, name: str, rows: int) -> str:
 
 async def main(settings: str, user: str, name: str, runs: int, rows: int) -> None:
     async with Services.open(Settings(**json.loads(settings))) as app:
-        person = await app.users.by_id(user)
+        person = await app.store.users.by_id(user)
         ann = app.acting(person.name, person)
         ended = await asyncio.gather(*(spend(ann, f"{name}{number}", rows) for number in range(runs)))
     sys.stdout.write(json.dumps(ended))

@@ -42,14 +42,14 @@ def settings(endpoint: Endpoint, tmp_path: Path, database_url: str) -> dict[str,
 
 
 async def user_with(app: Services, dollars: float) -> Person:
-    person, _ = await app.users.add("ann", "editor")
-    await app.limit_user("ann", {"dollars": dollars})
+    person, _ = await app.store.users.add("ann", "editor")
+    await app.store.ledger.limit("ann", {"dollars": dollars})
     return person
 
 
 async def dollars(app: Services, person: Person) -> tuple[float, float]:
     """Used and held."""
-    return next((each.used, each.held) for each in await app.quotas(person) if each.what == "dollars")
+    return next((each.used, each.held) for each in await app.store.ledger.of(person.name) if each.what == "dollars")
 
 
 async def spender(settings: dict[str, str], person: Person, name: str, runs: int, rows: int) -> Process:
@@ -93,7 +93,7 @@ async def test_what_a_killed_process_held_comes_back(endpoint: Endpoint, setting
         await asyncio.wait_for(process.communicate(), PATIENCE)
         used, held = await dollars(app, person)
         assert used == 0 < held
-        await app.limit_user("ann", {"dollars": held})  # all that is left is held by the dead
+        await app.store.ledger.limit("ann", {"dollars": held})  # all that is left is held by the dead
         endpoint.open_gate.set()
         before = len(endpoint.asked)
         assert await spend(app.acting("ann", person), "next", 2) == "done"

@@ -21,7 +21,7 @@ from tablewright.operations.files import import_file
 from tablewright.services import Services
 from tablewright.settings import Settings
 from tests.jobs.test_resumed_here import ended, serving
-from tests.operating import add_documents
+from tests.operating import add_documents, share, unshare
 from tests.patience import PATIENCE
 
 DOUBLE = parse_field("Double:number={Price}*2")
@@ -35,12 +35,12 @@ async def services(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncItera
     settings = Settings(home=str(tmp_path), database_url=database, search="sample", attempts="1")
     async with Services.open(settings) as opened:
         for name in ("ann", "bob"):
-            await opened.users.add(name, "editor")
+            await opened.store.users.add(name, "editor")
         rows = tmp_path / "prices.csv"
         rows.write_text("Name,Price\nKettle,12\n", encoding="utf-8")
         ann = await named(opened, "ann")
         table = (await import_file(ann, rows)).table
-        await ann.share("table", table.id, ["bob"])
+        await share(ann, "table", table.id, ["bob"])
         filled = await (await ann.plan_enrich(table.id, [DOUBLE], "computation")).run()
         await ann.changes.apply(filled.proposal_id)
         yield opened
@@ -48,19 +48,19 @@ async def services(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncItera
 
 async def named(services: Services, name: str) -> Services:
     """As that person works with it."""
-    (person,) = [each for each in await services.users.all() if each.name == name]
+    (person,) = [each for each in await services.store.users.all() if each.name == name]
     return services.acting(name, person)
 
 
 async def lose(services: Services, how: str) -> str:
     """Ann loses her authority; the words in which it is told."""
     if how == "demoted":
-        await services.users.change_role("ann", "viewer")
+        await services.store.users.change_role("ann", "viewer")
         return "ann, in whose name it runs, is only a viewer now"
     if how == "removed":
-        await services.users.remove("ann")
+        await services.store.users.remove("ann")
         return "the user in whose name it runs was removed"
-    await services.unshare("table", "prices", ["ann"])
+    await unshare(services, "table", "prices", ["ann"])
     return "ann, in whose name it runs, no longer has access to the table"
 
 
@@ -113,7 +113,7 @@ async def test_a_schedule_goes_on_once_its_author_may_again(services: Services) 
         schedule = await ann.schedule("prices", "refresh", "day", apply=True)
         await lose(services, "demoted")
         assert (await refreshed(services, schedule, 30))[0] == 24
-        await services.users.change_role("ann", "editor")
+        await services.store.users.change_role("ann", "editor")
         assert (await refreshed(services, schedule, 30))[0] == 60
 
 
@@ -134,7 +134,7 @@ async def test_a_run_that_workers_take_up_pauses_and_goes_on_in_the_name_of_whoe
         await bob.jobs.resume(run_id)
         await ended(services, run_id)
         run = await bob.jobs.get(run_id)
-        (person,) = [each for each in await services.users.all() if each.name == "bob"]
+        (person,) = [each for each in await services.store.users.all() if each.name == "bob"]
         assert (run.status, run.person) == ("done", person.id)
 
 

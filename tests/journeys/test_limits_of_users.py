@@ -48,13 +48,13 @@ async def limited(folder: Path, limits: dict[str, float], **values: str) -> Asyn
     """The app as a user with these limits sees it."""
     settings = Settings(home=str(folder / "home"), search="sample", fetch_delay="0", **values)
     async with Services.open(settings) as app:
-        person, _ = await app.users.add("ann", "editor")
-        await app.limit_user("ann", limits)  # type: ignore[arg-type]
+        person, _ = await app.store.users.add("ann", "editor")
+        await app.store.ledger.limit("ann", limits)  # type: ignore[arg-type]
         yield app.acting("ann", person), person
 
 
 async def spent(app: Services, person: Person) -> float:
-    found = next(each for each in await app.quotas(person) if each.what == "dollars")
+    found = next(each for each in await app.store.ledger.of(person.name) if each.what == "dollars")
     assert found.held == 0
     return found.used
 
@@ -67,8 +67,8 @@ async def researching(folder: Path, endpoint: Endpoint) -> AsyncIterator[tuple[S
     async with small_web(FARMS) as web:
         settings = with_model(web, endpoint, folder, search_price=str(SEARCH), research_rounds="1")
         async with Services.open(settings) as app:
-            person, _ = await app.users.add("ann", "editor")
-            await app.limit_user("ann", {"dollars": LEFT})
+            person, _ = await app.store.users.add("ann", "editor")
+            await app.store.ledger.limit("ann", {"dollars": LEFT})
             yield app.acting("ann", person), person
 
 
@@ -80,7 +80,7 @@ async def test_research_keeps_to_what_is_left_and_writes_its_report(endpoint: En
         assert await spent(ann, person) == 2 * SEARCH
         assert (found.status, run.kind, run.status) == ("partial", "research", "over_budget")
         assert found.report is not None
-        await ann.limit_user("ann", {"dollars": 2 * SEARCH})
+        await ann.store.ledger.limit("ann", {"dollars": 2 * SEARCH})
         with pytest.raises(OverQuota, match=r"Your limit is \$0.02 a month: \$0.02 used"):
             await run_research(ann, begun.id)
 
@@ -149,7 +149,7 @@ async def test_a_small_input_does_not_grow_past_what_may_be_stored(tmp_path: Pat
         async for _ in ann.jobs.watch(run_id):
             pass
         run = await ann.jobs.get(run_id)
-        used = next(each.used for each in await ann.quotas(person) if each.what == "disk")
+        used = next(each.used for each in await ann.store.ledger.of(person.name) if each.what == "disk")
         assert run.status == "failed"
         assert run.error is not None
         assert run.error.startswith("Your limit is 5 MB of documents and tables: ")
@@ -157,10 +157,10 @@ async def test_a_small_input_does_not_grow_past_what_may_be_stored(tmp_path: Pat
         assert 3.5 < used <= 5.01
         proposal = await ann.store.proposals.get((await ann.store.proposals.all(table.id))[0].id)
         assert (proposal.status, 0 < proposal.counts["with_value"] < 200) == ("open", True)
-        await ann.limit_user("ann", {"disk": 50})
+        await ann.store.ledger.limit("ann", {"disk": 50})
         await ann.jobs.resume(run_id)
         await ann.jobs.wait(run_id)
         again = await ann.store.proposals.get(proposal.id)
         assert ((await ann.jobs.get(run_id)).status, again.counts["with_value"]) == ("done", 200)
         await remove_table(ann, RemoveTable(table=table.id))
-        assert next(each.used for each in await ann.quotas(person) if each.what == "disk") == 0
+        assert next(each.used for each in await ann.store.ledger.of(person.name) if each.what == "disk") == 0

@@ -10,6 +10,7 @@ from sqlalchemy import delete, text, update
 from tablewright.domain.access import Acting
 from tablewright.domain.model import Field
 from tablewright.errors import StoreError
+from tablewright.operations.settings import note_settings
 from tablewright.services import Services
 from tablewright.settings import Settings
 from tablewright.store import schema
@@ -70,12 +71,12 @@ async def test_what_fails_is_not_told(store: Store) -> None:
 
 async def test_settings_are_told_when_a_server_starts_with_others_and_no_secret_is(tmp_path: Path) -> None:
     async with Services.open(Settings(home=str(tmp_path), token="quiet-secret"), actor="ada") as services:
-        await services.note_settings()
-        await services.note_settings()
+        await note_settings(services)
+        await note_settings(services)
     changed = Settings(home=str(tmp_path), token="quiet-secret", model="openai:gpt", quota_rows="5")
     async with Services.open(changed, actor="ada") as services:
-        await services.note_settings()
-        told = await services.audit.entries(action="settings")
+        await note_settings(services)
+        told = await services.store.audit.entries(action="settings")
     assert [(each.who, each.thing, each.detail) for each in told] == [
         ("ada", "server", "model = openai:gpt; quota_rows = 5"),
         ("ada", "server", "all as they come"),

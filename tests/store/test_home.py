@@ -19,7 +19,7 @@ def mode(path: Path) -> int:
 async def test_a_new_home_and_its_files_are_private(tmp_path: Path) -> None:
     home = tmp_path / "deep" / "home"
     async with Services.open(Settings(home=str(home))) as services:
-        await services.users.add("ann", "viewer")
+        await services.store.users.add("ann", "viewer")
         await services.jobs.schedules()
         kept = {each.name: mode(each) for each in home.iterdir()}
     assert mode(home) == 0o700

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Sequence
-from secrets import token_hex
 
 from tablewright.application.base import Application
-from tablewright.domain.access import OWNER, Person, Shareable, Shared
 from tablewright.domain.history import TableSummary
 from tablewright.domain.model import Cell, Row, RowId, Table
 from tablewright.engine.rows import read_windows
-from tablewright.errors import Forbidden, NotFound
+from tablewright.errors import NotFound
 from tablewright.store.tables import TableActivity
 
 
@@ -71,47 +69,6 @@ class TableVerbs(Application):
                 take(row.id, row.cell(field))
 
         await self.store.tables.stream(table_id, each, field=field)
-
-    async def share(
-        self,
-        kind: Shareable,
-        name_or_id: str,
-        people: Sequence[str] = (),
-        *,
-        everyone: bool = False,
-        only: bool = False,
-    ) -> Shared:
-        """Lets these people see it too, by name, or everyone; with `only`, nobody but them and its owner. The table of
-        a research or a shortlist is shared with it."""
-        id = await self._id_of(kind, name_or_id)
-        return await self.store.sharing.share(kind, id, people, everyone=everyone, only=only)
-
-    async def viewer_link(self, kind: Shareable, name_or_id: str) -> tuple[Person, str]:
-        """Return a viewer of this thing alone, and the token that lets in whoever has it. It ends like other tokens,
-        with its user, and once its author is no longer an admin."""
-        author = self.store.database.acting.person
-        if author is not None and not author.may_administer:
-            raise Forbidden("Only an admin makes share links.", advice="Share it with people by name.")
-        shared = await self.shared(kind, name_or_id)
-        name = f"link-{shared.id[:30]}-{token_hex(3)}"
-        by, expiry = OWNER.id if author is None else author.id, self.settings.token_expiry()
-        person, token = await self.store.users.add_link(name, by, expires_at=expiry)
-        await self.share(kind, shared.id, [person.name])
-        return person, token
-
-    async def unshare(self, kind: Shareable, name_or_id: str, people: Sequence[str]) -> Shared:
-        return await self.store.sharing.unshare(kind, await self._id_of(kind, name_or_id), people)
-
-    async def shared(self, kind: Shareable, name_or_id: str) -> Shared:
-        """Who may see it."""
-        return await self.store.sharing.of(kind, await self._id_of(kind, name_or_id))
-
-    async def _id_of(self, kind: Shareable, name_or_id: str) -> str:
-        if kind == "table":
-            return (await self.table(name_or_id)).id
-        if kind == "document":
-            return (await self.store.documents.get(name_or_id)).id
-        return name_or_id
 
     async def activity(self, table_id: str) -> TableActivity:
         """What tells that something has happened to a table; cheap enough to be asked for several times a second."""

@@ -112,3 +112,31 @@ class Shared(Noun, frozen=True):
     owner: str = ""
     people: tuple[str, ...] = ()
     everyone: bool = False
+
+
+class Quota(Noun, frozen=True):
+    """`most` is None without a limit; `renews_on` is empty for the disk: it is free again once things are removed.
+    `held` is set aside for work under way, beside what is used."""
+
+    what: Metered
+    used: float
+    most: float | None = None
+    renews_on: str = ""
+    held: float = 0.0
+
+
+Action: TypeAlias = Literal[
+    "login", "logout", "share", "unshare", "export", "remove", "user", "role", "token", "settings"
+]
+
+
+class AuditEntry(Noun, frozen=True):
+    """`thing` says what of which kind, e.g. "table companies-x7k2"; `detail` the rest, in words."""
+
+    number: int
+    at: str
+    who: str
+    door: str
+    action: Action
+    thing: str
+    detail: str = ""

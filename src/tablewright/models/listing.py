@@ -10,7 +10,7 @@ from typing import Any
 
 import httpx2
 
-from tablewright.domain.model import Noun
+from tablewright.domain.health import LocalServer
 from tablewright.errors import ModelRefused, ModelUnavailable
 from tablewright.keys import OWN_ADDRESSES, Key, as_key, guard_client
 
@@ -27,15 +27,6 @@ PATHS = {
     "anthropic": "/v1/models?limit=1000",
     "google": "/v1beta/models?pageSize=1000",
 }
-
-
-class LocalServer(Noun, frozen=True):
-    """A program on this machine that serves models. `provider` is ollama, or openai for those that speak its form."""
-
-    name: str
-    provider: str
-    base_url: str
-    models: tuple[str, ...]
 
 
 async def find_local_servers() -> list[LocalServer]:

@@ -64,6 +64,7 @@ class FileWritten(Noun, frozen=True):
 
 
 R = TypeVar("R", bound=Request)
+S = TypeVar("S", bound=msgspec.Struct)
 T = TypeVar("T")
 Verb: TypeAlias = "Callable[Concatenate[Services, R, ...], Awaitable[T]]"
 """Beside the request it may take what only code of the same process can give, such as whom to tell the progress."""
@@ -110,6 +111,12 @@ def operation(effect: Effect) -> Callable[[Verb[R, T]], Operation[R, T]]:
         return declared
 
     return declare
+
+
+def copy_fields(kind: type[S], source: object, **others: Any) -> S:
+    """Return a struct with the fields that an object of another type has as well, and these `others`."""
+    names = [each.name for each in msgspec.structs.fields(kind) if each.name not in others]
+    return kind(**{name: getattr(source, name) for name in names}, **others)
 
 
 def check_permission(person: Person, effect: Effect) -> None:

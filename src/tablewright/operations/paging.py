@@ -39,7 +39,7 @@ def by_cell(
 
 
 def by_number(found: Iterable[T], after: str, limit: int, at: Callable[[T], int]) -> tuple[list[T], str | None]:
-    some, last = take_page(found, (_read_number(after, after),), limit, lambda each: (at(each),))
+    some, last = take_page(found, (read_number(after, after),), limit, lambda each: (at(each),))
     return some, str(last[0]) if last else None
 
 
@@ -62,14 +62,16 @@ def read_moment(after: str) -> tuple[str, str] | None:
 
 def read_cell_position(after: str) -> tuple[int, str]:
     row_id, _, field = after.partition(":")
-    return _read_number(row_id, after), field
+    return read_number(row_id, after), field
 
 
 def cell_position(row_id: int, field: str) -> str:
     return f"{row_id}:{field}"
 
 
-def _read_number(text: str, after: str) -> int:
+def read_number(text: str, after: str | None = None) -> int:
+    """Return the number in a position, 0 at the beginning; `after` is the whole position."""
+    after = text if after is None else after
     if after and not (text.isascii() and text.isdecimal() and int(text) <= NUMBERS_UP_TO):
         raise _no_page(after)
     return int(text) if after else 0

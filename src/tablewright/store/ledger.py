@@ -29,7 +29,7 @@ from sqlalchemy import (
     update,
 )
 
-from tablewright.domain.access import METERED, Metered, Shareable
+from tablewright.domain.access import METERED, Metered, Quota, Shareable
 from tablewright.domain.model import Noun
 from tablewright.errors import OverQuota
 from tablewright.store import schema
@@ -59,17 +59,6 @@ RELEASED = ""
 
 SpentSoFar: TypeAlias = tuple[str, float]
 """The id of a hold, and the dollars that were spent of it."""
-
-
-class Quota(Noun, frozen=True):
-    """`most` is None without a limit; `renews_on` is empty for the disk: it is free again once things are removed.
-    `held` is set aside for work under way, beside what is used."""
-
-    what: Metered
-    used: float
-    most: float | None = None
-    renews_on: str = ""
-    held: float = 0.0
 
 
 class DollarHold(Noun, frozen=True):

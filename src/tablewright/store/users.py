@@ -11,12 +11,23 @@ import hmac
 import secrets
 from collections.abc import Collection
 from datetime import UTC, datetime, timedelta
-from typing import Any, Literal, TypeAlias
+from typing import Any
 
 from sqlalchemy import Connection, delete, insert, select, update
 
-from tablewright.domain.access import EVERY_SCOPE, EVERYONE, OWNER, SCOPES, Holder, Person, Role, Scope, Token
-from tablewright.domain.model import Noun
+from tablewright.domain.access import (
+    EVERY_SCOPE,
+    EVERYONE,
+    OWNER,
+    SCOPES,
+    Action,
+    AuditEntry,
+    Holder,
+    Person,
+    Role,
+    Scope,
+    Token,
+)
 from tablewright.domain.naming import check_name, check_user_name, look_alike
 from tablewright.domain.retrieved import content_hash
 from tablewright.errors import NotFound, UsageError
@@ -341,23 +352,6 @@ def lost_link(connection: Connection, link_by: str) -> str:
         return ""
     role = connection.scalar(select(users.c.role).where(users.c.id == link_by))
     return "" if role == "admin" else "This link no longer works: the person who made it may no longer share."
-
-
-Action: TypeAlias = Literal[
-    "login", "logout", "share", "unshare", "export", "remove", "user", "role", "token", "settings"
-]
-
-
-class AuditEntry(Noun, frozen=True):
-    """`thing` says what of which kind, e.g. "table companies-x7k2"; `detail` the rest, in words."""
-
-    number: int
-    at: str
-    who: str
-    door: str
-    action: Action
-    thing: str
-    detail: str = ""
 
 
 audit_records = RecordMapper(AuditEntry, audit, number="no")

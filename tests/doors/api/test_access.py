@@ -30,7 +30,7 @@ def ids(api: Api) -> dict[str, str]:
         "research": research["research_id"],
         "row_id": "1",
         "field": "Country",
-        "name": "ann",
+        "user": "ann",
         "file": "a.csv",
     }
 
@@ -76,6 +76,7 @@ def example_of(api: Api, body: dict[str, Any]) -> Any:
         "value": "x",
         "question": "Who?",
         "every": "day",
+        "to": "ann@example.org",
     }
     return {key: known[key] for key in schema.get("required", [])}
 

@@ -65,11 +65,11 @@ def seeded(api: Api) -> dict[str, Any]:
         "result": reply["result_id"],
         "research": researched(api),
         "shortlist_id": api.post("/shortlists", {}, 201)["id"],
-        "name": "ann",
-        "token_id": api.post("/users/ann/tokens", {}, 201)["token"]["id"],
+        "user": "ann",
+        "token": api.post("/tokens", {"user": "ann"}, 201)["token"]["id"],
         "conversation": reply["conversation"],
         "kind": "table",
-        "thing_id": table_id,
+        "id": table_id,
     }
 
 

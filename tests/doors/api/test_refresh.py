@@ -139,7 +139,7 @@ def test_a_token_that_may_only_run_schedules_nothing_that_changes_the_table(api:
     table_id = api.bring_in()
     api.server.add_user("ann", "editor")
     api.put(f"/shares/table/{table_id}", {"people": ["ann"]})
-    secret = api.post("/users/ann/tokens", {"scopes": ["run"]}, 201)["secret"]
+    secret = api.post("/tokens", {"user": "ann", "scopes": ["run"]}, 201)["secret"]
     with api.server.client(secret) as ann:
         path = f"/api/v1/tables/{table_id}/schedules"
         assert ann.put(path, json={"every": "day"}).status_code == 200

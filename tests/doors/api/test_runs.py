@@ -164,7 +164,7 @@ def test_a_request_that_is_still_under_way_is_not_begun_again(api: Api) -> None:
     table_id = api.bring_in()
     path, body = f"/tables/{table_id}/runs", b'{"fields": ["Twice:number=1+1"]}'
     route = f"POST /api/v1{path} {hashlib.sha256(body).hexdigest()}"
-    api.server.do(lambda services: services.users.begin_request(OWNER.id, "order-3", route))
+    api.server.do(lambda services: services.store.users.begin_request(OWNER.id, "order-3", route))
     headers = {"Idempotency-Key": "order-3", "Content-Type": "application/json"}
     assert "still being answered" in api.refused(409, "POST", path, content=body, headers=headers)["message"]
     assert api.get("/runs")["runs"] == []
@@ -175,7 +175,7 @@ def test_the_key_of_a_request_whose_server_died_is_free_again_after_a_while(api:
     path, body = f"/tables/{table_id}/runs", b'{"fields": ["Twice:number=1+1"]}'
     route = f"POST /api/v1{path} {hashlib.sha256(body).hexdigest()}"
     headers = {"Idempotency-Key": "order-4", "Content-Type": "application/json"}
-    api.server.do(lambda services: services.users.begin_request(OWNER.id, "order-4", route))
+    api.server.do(lambda services: services.store.users.begin_request(OWNER.id, "order-4", route))
     make_older(api, CLAIMED - timedelta(minutes=1))
     assert api.refused(409, "POST", path, content=body, headers=headers)
     make_older(api, timedelta(minutes=2))

@@ -75,8 +75,8 @@ async def test_without_a_token_it_serves_only_this_machine_and_only_under_its_na
 
 async def test_where_there_are_users_a_token_of_one_is_needed(tmp_path: Path) -> None:
     async with Services.open(Settings(home=str(tmp_path), **SAMPLE)) as services:
-        _, editor = await services.users.add("eve", "editor")
-        _, admin = await services.users.add("ada", "admin")
+        _, editor = await services.store.users.add("eve", "editor")
+        _, admin = await services.store.users.add("ada", "admin")
         app = http_app(create_server(services), "127.0.0.1")
         async with listening(app) as address, httpx2.AsyncClient() as http:
             call = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}

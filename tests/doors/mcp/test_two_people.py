@@ -14,7 +14,7 @@ from tablewright.doors.mcp.server import create_server, http_app, server_for
 from tablewright.services import Services
 from tablewright.settings import Settings
 from tests.doors.server.test_two_people import SECRET, everything, one_of_each, person
-from tests.operating import add_documents
+from tests.operating import add_documents, share
 from tests.patience import PATIENCE
 
 from .talking import SAMPLE, listening, over_http
@@ -48,8 +48,8 @@ RESOURCES = NAMES | {"result_id": "result", "document": "document_id"}
 async def services(tmp_path: Path) -> AsyncIterator[Services]:
     async with Services.open(Settings(home=str(tmp_path / "home"), **SAMPLE)) as opened:
         for name in ("ann", "bob"):
-            await opened.users.add(name, "editor")
-        await opened.users.add("vic", "viewer")
+            await opened.store.users.add(name, "editor")
+        await opened.store.users.add("vic", "viewer")
         yield opened
 
 
@@ -107,8 +107,8 @@ async def test_a_viewer_is_offered_only_what_looks(services: Services) -> None:
 
 async def test_over_http_each_user_has_tables_and_sessions_of_their_own(tmp_path: Path) -> None:
     async with Services.open(Settings(home=str(tmp_path / "home"), **SAMPLE)) as services:
-        tokens = {name: (await services.users.add(name, "editor"))[1] for name in ("ann", "bob")}
-        tokens["ada"] = (await services.users.add("ada", "admin"))[1]
+        tokens = {name: (await services.store.users.add(name, "editor"))[1] for name in ("ann", "bob")}
+        tokens["ada"] = (await services.store.users.add("ada", "admin"))[1]
         app = http_app(create_server(services), "127.0.0.1")
         headers = {name: {"Authorization": f"Bearer {token}"} for name, token in tokens.items()}
         async with listening(app) as address:
@@ -118,7 +118,7 @@ async def test_over_http_each_user_has_tables_and_sessions_of_their_own(tmp_path
                 async with over_http(address, headers["bob"], mode="legacy") as bob:
                     assert (await bob("list_all", what="tables"))["tables"] == []
                     assert (await bob.refused("show_table", table=table))["type"] == "NotFound"
-                    await services.share("table", table, ["bob"])
+                    await share(services, "table", table, ["bob"])
                     assert (await bob("show_table", table="firms"))["rows"]
             async with over_http(address, headers["ada"], mode="legacy") as ada:
                 assert len((await ada("list_all", what="tables"))["tables"]) == 1

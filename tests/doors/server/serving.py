@@ -61,7 +61,7 @@ class Served:
         return self.do(list_sockets)
 
     def add_user(self, name: str, role: Role) -> str:
-        return self.do(lambda services: services.users.add(name, role))[1]
+        return self.do(lambda services: services.store.users.add(name, role))[1]
 
     def client(self, token: str = "", **headers: str) -> httpx2.Client:
         """A program, with a token or without."""

@@ -135,11 +135,11 @@ def test_logging_out_ends_the_login_even_for_whoever_kept_the_cookie(tmp_path: P
 
 
 def renewed(server: Served) -> None:
-    server.do(lambda services: services.tokens.renew("ann"))
+    server.do(lambda services: services.store.tokens.renew("ann"))
 
 
 def removed(server: Served) -> None:
-    server.do(lambda services: services.users.remove("ann"))
+    server.do(lambda services: services.store.users.remove("ann"))
 
 
 @pytest.mark.parametrize("ends", [renewed, removed])
@@ -159,7 +159,7 @@ def test_a_new_role_counts_at_once(tmp_path: Path) -> None:
         token = server.add_user("ann", "editor")
         with server.client(token) as ann:
             assert ann.post("/api/v1/change").status_code == 200
-            server.do(lambda services: services.users.change_role("ann", "viewer"))
+            server.do(lambda services: services.store.users.change_role("ann", "viewer"))
             assert error_of(ann.post("/api/v1/change"))["type"] == "Forbidden"
 
 

@@ -12,6 +12,7 @@ from tablewright.errors import Forbidden, NotFound
 from tablewright.operations.files import import_file
 from tablewright.services import FileOptions, Services
 from tablewright.settings import Settings
+from tests.operating import share
 
 
 async def test_somebodys_table_is_theirs_by_name_even_where_others_have_namesakes(tmp_path: Path) -> None:
@@ -20,9 +21,9 @@ async def test_somebodys_table_is_theirs_by_name_even_where_others_have_namesake
     async with Services.open(Settings(home=str(tmp_path / "home"))) as services:
         one, other = [(await import_file(services, file, FileOptions(name="Towns"))).table.id for _ in range(2)]
         hidden = (await import_file(services, file, FileOptions(name="Hidden"))).table.id
-        person, _ = await services.users.add("ann", "editor")
-        await services.share("table", one, ["ann"])
-        (person,) = await services.users.all()
+        person, _ = await services.store.users.add("ann", "editor")
+        await share(services, "table", one, ["ann"])
+        (person,) = await services.store.users.all()
         visit = Visit(person, services)
         assert (await visit.table("Towns")).id == one
         assert (await visit.table(one)).id == one

@@ -19,6 +19,7 @@ from websockets.sync.client import connect
 
 from tablewright.doors.server.limits import Buckets, ServerLimits
 from tests.doors.server.serving import TOKEN, Served, error_of, served
+from tests.operating import unshare
 from tests.patience import PATIENCE
 
 FEW = ServerLimits(
@@ -247,16 +248,16 @@ def test_an_open_stream_ends_with_the_token(tmp_path: Path) -> None:
         with server.client(token) as ann, ann.stream("GET", "/api/v1/stream") as events:
             lines = events.iter_lines()
             assert next(lines) == "data: on"
-            server.do(lambda services: services.users.remove("ann"))
+            server.do(lambda services: services.store.users.remove("ann"))
             assert len(list(islice(lines, 100))) < 100
 
 
 def demoted(server: Served) -> None:
-    server.do(lambda services: services.users.change_role("ann", "viewer"))
+    server.do(lambda services: services.store.users.change_role("ann", "viewer"))
 
 
 def bereft(server: Served) -> None:
-    server.do(lambda services: services.unshare("table", "towns", ["ann"]))
+    server.do(lambda services: unshare(services, "table", "towns", ["ann"]))
 
 
 @pytest.mark.parametrize("loses", [demoted, bereft])

@@ -95,7 +95,7 @@ def test_an_account_is_known_by_its_subject_and_ends_with_its_user(tmp_path: Pat
             refused = sign_in(other)
             assert (refused.status_code, "No account could be made" in refused.text) == (401, True)
             assert who(other) is None
-        server.do(lambda services: services.users.remove("ann"))
+        server.do(lambda services: services.store.users.remove("ann"))
         assert who(browser) is None
 
 

@@ -96,7 +96,7 @@ def test_an_open_page_stays_open_while_the_database_is_away_and_closes_with_its_
             assert all(says(f"meanwhile {number}") for number in range(10))
             line.mend()
             assert says("afterwards")
-            server.do(lambda services: services.users.remove("ann"))
+            server.do(lambda services: services.store.users.remove("ann"))
             talk.send("gone")
             with pytest.raises(ConnectionClosed):
                 talk.recv(timeout=PATIENCE)

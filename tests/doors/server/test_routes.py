@@ -19,7 +19,7 @@ from tablewright.domain.model import Field
 from tablewright.operations.files import import_file
 from tablewright.services import Services
 from tests.doors.server.serving import TOKEN, Served, error_of, served
-from tests.operating import begin_research
+from tests.operating import begin_research, share
 from tests.patience import PATIENCE
 
 OPEN = {("GET", "/login"), ("HEAD", "/login"), ("POST", "/login"), ("POST", "/logout"), ("GET", "/api/v1/health")}
@@ -178,7 +178,7 @@ def api_routes(app: FastAPI, *, writes: bool) -> list[tuple[str, str]]:
 
 def test_a_viewer_cannot_write_or_start_anything(server: Served, known: dict[str, str]) -> None:
     token = server.add_user("vera", "viewer")
-    server.do(lambda services: services.share("table", known["table_id"], ["vera"]))
+    server.do(lambda services: share(services, "table", known["table_id"], ["vera"]))
     walked = api_routes(server.app, writes=True)
     assert len(walked) > 30
     with server.client(token) as viewer:
@@ -233,9 +233,9 @@ def test_only_admins_see_to_users(server: Served, role: Any) -> None:
         for method, path in routes(server.app):
             if path.startswith("/api/v1/users") and method != "HEAD":
                 asked = {"name": "new", "role": "admin"}
-                answer = client.request(method, filled(path, {"name": "vera"}), json=None if method == "GET" else asked)
+                answer = client.request(method, filled(path, {"user": "vera"}), json=None if method == "GET" else asked)
                 assert answer.status_code in (403, 404, 422), (method, path)
-    assert "new" not in [person.name for person in server.do(lambda services: services.users.all())]
+    assert "new" not in [person.name for person in server.do(lambda services: services.store.users.all())]
 
 
 def test_a_page_that_takes_long_is_shown_all_the_same(server: Served, monkeypatch: pytest.MonkeyPatch) -> None:

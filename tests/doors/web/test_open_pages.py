@@ -17,9 +17,10 @@ from tablewright.doors.web import frame
 from tablewright.errors import RunError
 from tablewright.operations.ask import ask_documents
 from tablewright.operations.files import import_file
+from tablewright.operations.sharing import ThingRequest, create_view_link
 from tablewright.services import FileOptions, Services
 from tests.doors.server.serving import TOKEN, Served, served
-from tests.operating import add_documents, ask, begin_research, run_research
+from tests.operating import add_documents, ask, begin_research, run_research, share, unshare
 
 from .conftest import PATIENCE, NewPage, playwright
 
@@ -48,7 +49,7 @@ async def new_table(services: Services, name: str, *persons: str) -> str:
     path.write_text("Name\nAnn\n", encoding="utf-8")
     table_id = (await import_file(services, path, FileOptions(name=name))).table.id
     for person in persons:
-        await services.share("table", table_id, [person])
+        await share(services, "table", table_id, [person])
     return table_id
 
 
@@ -69,7 +70,8 @@ def run(server: Served, table_id: str, count: int = 1) -> None:
 
 def test_a_link_lets_whoever_has_it_look_at_one_table_and_nothing_else(server: Served) -> None:
     shown, hidden = table(server, "By link"), table(server, "Not by link")
-    _, token = server.do(lambda services: services.viewer_link("table", shown))
+    link = ThingRequest(kind="table", id=shown)
+    token = server.do(lambda services: create_view_link(services, link)).token
     with server.browser() as visitor:
         invited = visitor.get("/login", params={"next": f"/tables/{shown}", "token": token})
         assert 'type="hidden"' in invited.text
@@ -113,12 +115,12 @@ async def test_a_table_that_is_lost_takes_away_its_own_page_and_no_other(
         typed = page.get_by_label("What do you want to find out?")
         await typed.fill("Half a question")
         await opened[f"/tables/{kept}"].evaluate("window.untouched = true")
-        server.do(lambda services: services.unshare("table", lost, ["lea"]))
+        server.do(lambda services: unshare(services, "table", lost, ["lea"]))
         await expect(opened[f"/tables/{lost}"].get_by_text("There is no table")).to_be_visible()
         await expect(of_run.get_by_text("There is no run")).to_be_visible()
         assert await opened[f"/tables/{kept}"].evaluate("window.untouched")
         await expect(typed).to_have_value("Half a question")
-        server.do(lambda services: services.users.change_role("lea", "viewer"))
+        server.do(lambda services: services.store.users.change_role("lea", "viewer"))
         await expect(typed).to_have_count(0)
 
 
@@ -130,7 +132,7 @@ async def test_research_that_one_may_no_longer_see_is_not_stopped_or_taken_along
 
     async def research(services: Services) -> str:
         begun = await begin_research(services, "Who founded Kestrelworks?", max_tasks=1)
-        await services.share("research", begun.id, ["rob"])
+        await share(services, "research", begun.id, ["rob"])
         await run_research(services, begun.id)
         return begun.id
 
@@ -138,7 +140,7 @@ async def test_research_that_one_may_no_longer_see_is_not_stopped_or_taken_along
     async with browser() as page:
         await enter(page, server, token, f"/research/{research_id}")
         await expect(page.get_by_role("button", name="Markdown")).to_be_visible()
-        server.do(lambda services: services.unshare("research", research_id, ["rob"]))
+        server.do(lambda services: unshare(services, "research", research_id, ["rob"]))
         await page.get_by_role("button", name="Markdown").click()
         await expect(page.get_by_role("alert")).to_contain_text("There is no research")
 
@@ -153,7 +155,7 @@ async def test_documents_and_conversations_are_shared_with_people_or_with_everyo
     (tmp_path / "lease.txt").write_text("Rent: 900 EUR\nTenant: Ann Low\n", encoding="utf-8")
 
     async def bring(services: Services) -> tuple[str, str]:
-        uma = next(person for person in await services.users.all() if person.name == "uma")
+        uma = next(person for person in await services.store.users.all() if person.name == "uma")
         own = services.acting("uma", uma)
         await add_documents(own, [tmp_path])
         reply = await ask(own, "rent of the tenant")
@@ -292,7 +294,7 @@ async def test_an_answer_outlives_a_reload_and_a_question_its_failure(
     note = tmp_path / "note.txt"
     note.write_text("The pump was serviced on 2024-03-01.", encoding="utf-8")
     server.do(lambda services: add_documents(services, [note]))
-    server.do(lambda services: services.share("document", "note.txt", everyone=True))
+    server.do(lambda services: share(services, "document", "note.txt", everyone=True))
     token = server.add_user("ann", "editor")
     async with browser() as page:
         await enter(page, server, token, "/ask")

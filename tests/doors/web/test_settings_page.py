@@ -19,6 +19,7 @@ from tablewright.settings_sources import load_settings
 from tests.doors.server.serving import TOKEN, Served, served
 from tests.google import ACCOUNT, LINK, SHARED, running_google
 from tests.models.endpoint import Asked, Endpoint, Reply, answer, json_reply, running_endpoint
+from tests.operating import save_settings
 
 from .conftest import PATIENCE, NewPage, playwright
 from .test_tables_page import FOUNDED, cell
@@ -130,7 +131,7 @@ async def test_a_key_is_saved_encrypted_used_at_once_and_never_shown_again(
     assert [each.stat().st_mode & 0o077 for each in (saved, saved.with_name("settings.key"))] == [0, 0]
     loaded = load_settings({}, {"TABLEWRIGHT_HOME": settings.home}, Path("nothing.toml"))
     assert (loaded.model, loaded.model_base_url, loaded.model_api_key) == ("openai:small", endpoint.url, KEY)
-    (entry, *_) = server.do(lambda services: services.audit.entries(action="settings"))
+    (entry, *_) = server.do(lambda services: services.store.audit.entries(action="settings"))
     assert "model = openai:small" in entry.detail
     assert KEY not in entry.detail
 
@@ -217,7 +218,7 @@ async def test_a_search_that_cannot_be_reached_is_said_until_a_retry_reaches_ano
     server: Served, browser: NewPage
 ) -> None:
     table_id = server.do(companies)
-    server.do(lambda services: services.save_settings({"search": NOBODY, "model": "", "model_base_url": ""}))
+    server.do(lambda services: save_settings(services, {"search": NOBODY, "model": "", "model_base_url": ""}))
     async with browser() as page:
         await log_in(page, server, f"/tables/{table_id}")
         await ask(page, "Founded", FOUNDED)
@@ -228,7 +229,7 @@ async def test_a_search_that_cannot_be_reached_is_said_until_a_retry_reaches_ano
         await page.reload()
         await expect(banner).to_contain_text("SearXNG cannot be reached")
 
-        server.do(lambda services: services.save_settings({"search": "sample"}))
+        server.do(lambda services: save_settings(services, {"search": "sample"}))
         await banner.get_by_role("button", name="Retry").click()
         await expect(cell(page, 1, "Founded")).to_contain_text("2009")
         await expect(banner).to_be_hidden()
@@ -242,7 +243,7 @@ async def test_a_search_that_cannot_be_reached_is_said_until_a_retry_reaches_ano
 
 
 async def test_health_really_asks_when_pressed_and_the_page_speaks_german(server: Served, browser: NewPage) -> None:
-    server.do(lambda services: services.save_settings({"search": NOBODY}))
+    server.do(lambda services: save_settings(services, {"search": NOBODY}))
     async with browser() as page:
         await log_in(page, server, "/status")
         await page.get_by_role("button", name="Test now").click()
@@ -266,7 +267,7 @@ async def test_health_really_asks_when_pressed_and_the_page_speaks_german(server
         await page.get_by_role("button", name="Menü von Name").click()
         await page.get_by_role("menuitem", name="Spalte bearbeiten…").click()
         await choose(page, page.get_by_role("combobox", name="Typ"), "ja oder nein")
-    server.do(lambda services: services.save_settings({"language": ""}))
+    server.do(lambda services: save_settings(services, {"language": ""}))
 
 
 async def current(services: Services) -> Settings:

@@ -13,6 +13,7 @@ from tablewright.operations.files import import_file, import_rows
 from tablewright.operations.tables import RemoveTable, remove_table
 from tablewright.services import FileOptions, Services
 from tests.doors.server.serving import TOKEN, Served, served
+from tests.operating import share, unshare
 
 from .conftest import PATIENCE, NewPage, playwright
 from .test_open_pages import enter
@@ -113,11 +114,11 @@ async def test_who_no_longer_sees_a_table_decides_nothing_in_it(
     name = f"who would {act.lower()}"
     token = server.add_user(name, "editor")
     table_id, proposal_id = server.do(lambda services: propose(services, f"Lost: {act}"))
-    server.do(lambda services: services.share("table", table_id, [name]))
+    server.do(lambda services: share(services, "table", table_id, [name]))
     async with browser() as page:
         await enter(page, server, token, f"/tables/{table_id}")
         await expect(page.get_by_role("button", name=act)).to_be_visible()
-        server.do(lambda services: services.unshare("table", table_id, [name]))
+        server.do(lambda services: unshare(services, "table", table_id, [name]))
         await page.get_by_role("button", name=act).click()
         await expect(page.get_by_role("alert")).to_contain_text("There is no table")
     assert server.do(lambda services: services.store.proposals.get(proposal_id)).status == "open"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 import re
+from collections.abc import Mapping
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated, Any, get_args
@@ -38,25 +39,28 @@ def add_operation(
     files: str = "",
     file: str = "",
     download: bool = False,
+    fixed: Mapping[str, Any] | None = None,
 ) -> None:
     """`route` is a method and a path, such as "GET /tables/{table}". What the path does not name comes from the query
     of a GET and the JSON body of others. With `once` a client may send an idempotency key. `files` is the field of the
     request that has the paths of the uploaded files, which are kept; `file` that of one that is read and not kept. The
-    others then come with the form. The answer to a `download` is the file that the operation writes to `path`, in the
-    `format` of the request or else as CSV."""
+    others then come with the form. `fixed` fields are not taken. The answer to a `download` is the file that the
+    operation writes to `path`, in the `format` of the request or else as CSV."""
     method, _, path = route.partition(" ")
     request_type: Any = operation.request
     fields = {field.name: field for field in msgspec.structs.fields(request_type)}
     in_path = re.findall(r"{(\w+)", path)
     one_of = {f"{name}s": name for name in in_path if name not in fields}  # `{document}`: one of `documents`
-    others = [name for name in fields if name not in (*in_path, *one_of, files, file)]
+    others = [name for name in fields if name not in (*in_path, *one_of, files, file, *(fixed or {}))]
     is_form = bool(files or file)
     parameters = [parameter("visit", Visiting)]
     for name in in_path:
         kind, limits = input_type(fields[name].type if name in fields else entry_type(fields[f"{name}s"].type))
         parameters.append(parameter(name, Annotated[kind, InPath(pattern=pattern_of(name, kind, path), **limits)]))
     if others and method != "GET" and not is_form:
-        parameters.append(parameter("body", input_model(request_type, tuple(others))))
+        model = input_model(request_type, tuple(others))
+        needed = any(default_of(fields[name]) is ... for name in others)
+        parameters.append(parameter("body", model, default=... if needed else model()))
     elif others:
         for name in others:
             kind, limits = input_type(fields[name].type)
@@ -84,7 +88,7 @@ def add_operation(
         with temporary_folder() if file else nullcontext() as folder:
             if file:
                 values[file] = await save_upload(values.pop("file"), Path(str(folder)))
-            request = msgspec.convert(values, request_type)
+            request = msgspec.convert(values | dict(fixed or {}), request_type)
             if download:
                 format = getattr(request, "format", "csv")
                 return await file_answer("", format, lambda path: operation(visit.services, request, path=path))

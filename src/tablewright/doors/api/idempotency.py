@@ -37,7 +37,7 @@ class Idempotency:
     """One request, which may be the repetition of an earlier one."""
 
     def __init__(self, visit: Visiting, request: Request, key: Key = None) -> None:
-        self._users = visit.services.users
+        self._users = visit.services.store.users
         self._actor = visit.person.id
         self._request = request
         self._key = key

@@ -5,28 +5,39 @@ The guard has looked at the token before any route is reached; here it is only d
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 from fastapi import APIRouter, Depends
 from fastapi.security import HTTPBearer
 
+from tablewright.domain.model import Noun
 from tablewright.doors.api import (
-    auditing,
     events,
     files,
-    health,
     refresh,
     row_pages,
     shortlists,
-    tokens,
-    users,
-    visible,
 )
 from tablewright.doors.api import runs as filling
 from tablewright.doors.api.adapter import add_operation
-from tablewright.doors.api.answers import ERRORS
+from tablewright.doors.api.answers import ERRORS, Json
 from tablewright.doors.api.inputs import resource
-from tablewright.operations import ask, documents, find, research, retrieval, review, rows, runs, tables
+from tablewright.doors.api.schemas import described
+from tablewright.operations import (
+    ask,
+    documents,
+    find,
+    health,
+    research,
+    retrieval,
+    review,
+    rows,
+    runs,
+    settings,
+    sharing,
+    tables,
+    users,
+)
 from tablewright.operations.operation import Operation
 
 TOKEN = HTTPBearer(auto_error=False, scheme_name="token", description="A user's token, or the owner's.")
@@ -34,6 +45,7 @@ TOKEN = HTTPBearer(auto_error=False, scheme_name="token", description="A user's 
 TABLE, ROW = "/tables/{table}", "/tables/{table}/rows/{row_id}"
 DOCUMENT, PROPOSAL = "/documents/{document}", "/proposals/{proposal_id}"
 RUN, RESEARCH = "/runs/{run_id}", "/research/{research}"
+USER, THING = "/users/{user}", "/shares/{kind}/{id}"
 
 OPERATIONS: dict[str, dict[str, Operation[Any, Any]]] = {
     "tables": {
@@ -124,6 +136,35 @@ OPERATIONS: dict[str, dict[str, Operation[Any, Any]]] = {
         f"POST {TABLE}/found": find.find_more,
         f"GET {TABLE}/found/estimate": find.estimate_find,
     },
+    "sharing": {
+        f"GET {THING}": sharing.get_sharing,
+        f"PUT {THING}": sharing.share,
+        f"POST {THING}/links": sharing.create_view_link,
+    },
+    "users": {
+        "GET /users": users.list_users,
+        "POST /users": users.add_user,
+        f"PUT {USER}": users.change_role,
+        f"DELETE {USER}": users.remove_user,
+        f"POST {USER}/token": users.renew_token,
+        f"PUT {USER}/tables/{{table}}": users.grant_table,
+        f"DELETE {USER}/tables/{{table}}": users.revoke_table,
+        "GET /quotas": users.list_quotas,
+        f"PUT {USER}/quotas": users.set_quotas,
+    },
+    "tokens": {
+        "GET /tokens": users.list_tokens,
+        "POST /tokens": users.add_token,
+        "DELETE /tokens/{token}": users.remove_token,
+    },
+    "audit": {"GET /audit": users.list_audit},
+    "health": {
+        "GET /version": health.get_version,
+        "GET /doctor": health.run_doctor,
+        "GET /settings": settings.list_settings,
+        "GET /strategies": health.list_strategies,
+        "GET /models": health.list_models,
+    },
 }
 CREATES = frozenset(
     {
@@ -134,6 +175,9 @@ CREATES = frozenset(
         "add_documents",
         "create_document_table",
         "plan_find",
+        "add_user",
+        "add_token",
+        "create_view_link",
     }
 )
 """Operations that are answered with status 201."""
@@ -144,21 +188,32 @@ FILE = {"import_table": "path"}
 """The field of a request that has the paths of uploaded files, or of one."""
 DOWNLOADS = frozenset({"export_result", "export_annotations_csv", "export_report"})
 """Operations that write a file, which is the answer."""
+FIXED = {"share": {"only": True}}
+"""Fields that a route does not take: what is put replaces what was there."""
 
 router = APIRouter(responses=ERRORS)
-router.include_router(health.open_to_all)
+open_to_all = resource("health")
+
+
+class Alive(Noun, frozen=True):
+    status: Literal["ok"]
+
+
+@open_to_all.get("/health", response_model=described(Alive))
+async def get_health() -> Json:
+    """Whether the process is alive. Needs no token and does not use the database; `/ready`, outside the API, checks
+    it."""
+    return Json(Alive(status="ok"))
+
+
+router.include_router(open_to_all)
 for module in (
-    health,
     files,
     row_pages,
     filling,
     events,
     refresh,
     shortlists,
-    visible,
-    users,
-    tokens,
-    auditing,
 ):
     router.include_router(module.router, dependencies=[Depends(TOKEN)])
 for tag, routes in OPERATIONS.items():
@@ -173,5 +228,6 @@ for tag, routes in OPERATIONS.items():
             files=FILES.get(operation.name, ""),
             file=FILE.get(operation.name, ""),
             download=operation.name in DOWNLOADS,
+            fixed=FIXED.get(operation.name, {}),
         )
     router.include_router(served, dependencies=[Depends(TOKEN)])

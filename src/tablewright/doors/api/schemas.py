@@ -156,6 +156,8 @@ def default_of(field: msgspec.structs.FieldInfo) -> Any:
         return ...
     if isinstance(field.default, msgspec.Struct):
         return msgspec.to_builtins(field.default)
+    if field.default is msgspec.UNSET:
+        return None
     return list(field.default) if isinstance(field.default, tuple) else field.default
 
 
@@ -189,7 +191,7 @@ def checked(annotation: Any) -> Any:
         return Annotated[checked(parts[0]), Value(**limits)]
     if origin is None or origin is Literal:
         return annotation
-    inner = tuple(part if part is Ellipsis else checked(part) for part in parts)
+    inner = tuple(part if part is Ellipsis else checked(part) for part in parts if part is not msgspec.UnsetType)
     if origin in (Union, types.UnionType):
         return Union[inner]  # noqa: UP007  # built from parts
     if origin is tuple:

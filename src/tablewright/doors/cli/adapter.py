@@ -197,7 +197,7 @@ class OfferedField:
 
     def item_type(self) -> Any:
         kind, _ = without_annotations(get_args(self.type)[0])
-        return str if self.name in self._command.parse or get_origin(kind) is types.UnionType else kind
+        return str if self.name in self._command.parse or get_origin(kind) in (types.UnionType, Literal) else kind
 
     def shown_default(self) -> Any:
         if self.type is bool:

@@ -67,6 +67,8 @@ async def show(folder: Path, *, quiet: bool) -> dict[str, Any]:
                 watch=bar.follow_fill,
             )
             filled = await services.jobs.run(run)
+        from tablewright.operations.fill import report_fill
+
         report = await report_fill(services, filled)
         await services.changes.apply_unseen(filled.proposal_id)
         if not quiet:
@@ -127,6 +129,8 @@ async def judged(home: Path, model_url: str) -> tuple[dict[str, Any], dict[str, 
         filled = await services.jobs.run(run)
         operations = await services.store.proposals.operations(filled.proposal_id)
         cells = {f"{names[each.row_id]} / {each.field}": each.cell for each in operations}
+        from tablewright.operations.fill import report_fill
+
         return await report_fill(services, filled), cells
 
 

@@ -13,14 +13,12 @@ from typer.models import CommandInfo, TyperInfo
 
 from tablewright.doors.cli import (  # noqa: F401  # they add their commands
     ask,
-    audit,
     demo,
     docs,
-    doctor,
     enrich,
     find,
+    health,
     mcp,
-    models,
     proposal,
     recheck,
     refresh,
@@ -28,11 +26,8 @@ from tablewright.doors.cli import (  # noqa: F401  # they add their commands
     runs,
     schedule,
     serve,
-    share,
     shortlist,
-    strategies,
     table,
-    tokens,
     users,
 )
 from tablewright.doors.cli.output import print_error, show_error
@@ -45,7 +40,7 @@ WRONG_USE: Any = typer.BadParameter.__base__
 
 
 PANELS = {
-    "Start": ("demo", "doctor", "models", "strategies"),
+    "Start": ("demo", "doctor", "settings", "models", "strategies"),
     "Tables and cells": ("enrich", "find", "tables", "proposals", "runs"),
     "Documents, reports and advice": ("docs", "ask", "conversations", "research", "shortlist"),
     "Servers and users": ("serve", "worker", "mcp", "share", "users", "tokens", "audit"),

@@ -1,125 +1,115 @@
-"""`tablewright users …`: who may use the server, as what, and which tables they see."""
+"""`tablewright users`, `tokens`, `share` and `audit`: who may use a server, and what they see and did."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING, Annotated, Any, get_args
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tablewright.domain.access import Metered, Person, Role
 from tablewright.doors.cli import output
-from tablewright.doors.cli.root import Json, TableName, app, check_choice, with_app
-from tablewright.errors import NotFound
+from tablewright.doors.cli.adapter import command, run_operation
+from tablewright.doors.cli.root import Json, app, with_app
 
 if TYPE_CHECKING:
-    from tablewright.services import Quota, Services
-
-commands = typer.Typer(help="Manage the users of a server: their roles, tokens and tables.", no_args_is_help=True)
-app.add_typer(commands, name="users")
-
-DaysOption = Annotated[
-    int | None,
-    typer.Option("--days", metavar="N", min=0, help="Days until the token expires; 0: never. Default: token_days."),
-]
-UserName = Annotated[str, typer.Argument(metavar="NAME", help="A user's name.")]
-RoleName = Annotated[
-    str, typer.Option("--role", help="viewer: look. editor: also change and spend. admin: everything.")
-]
-
-
-@commands.command()
-def add(name: UserName, role: RoleName = "viewer", days: DaysOption = None, json: Json = False) -> None:
-    """Add a user and print their token. It is shown once and not stored."""
-    wanted = checked(role)
-
-    person, token = with_app(
-        lambda services: services.users.add(name, wanted, expires_at=services.settings.token_expiry(days))
+    from tablewright.domain.access import Metered, Shared
+    from tablewright.operations.sharing import ShareThing
+    from tablewright.operations.tables import Removed
+    from tablewright.operations.users import (
+        AuditPage,
+        ListUsers,
+        QuotasShown,
+        TokenList,
+        TokenMade,
+        UserList,
+        UserShown,
+        UserWithToken,
     )
-    show_token({**as_document(person), "token": token}, json)
+    from tablewright.services import Services
+
+users = typer.Typer(help="Manage the users of a server: their roles, tokens and tables.", no_args_is_help=True)
+app.add_typer(users, name="users")
+tokens = typer.Typer(help="Manage the tokens of a server's users: scopes, expiry, last use.", no_args_is_help=True)
+app.add_typer(tokens, name="tokens")
+
+Limit = Annotated[str, typer.Option(metavar="N", help="A number, or none: as the settings say for everyone.")]
 
 
-@commands.command("list")
-def list_(json: Json = False) -> None:
+@command(users, "users.list_users", name="list")
+def list_users(request: ListUsers, json: Json = False) -> None:
     """List the users, their roles, and the tables they see."""
+    from tablewright.operations import users as verbs
 
-    async def work(services: Services) -> tuple[list[Person], dict[str, str]]:
-        return await services.users.all(), {table.id: table.name for table in await services.tables()}
+    async def work(services: Services) -> tuple[UserList, dict[str, str]]:
+        return await verbs.list_users(services, request), {each.id: each.name for each in await services.tables()}
 
     found, names = with_app(work)
-    empty = "No users: whoever has the token of the settings, or sits at this machine, may do everything."
-    lines = [[person.name, person.role, seen(person, names)] for person in found]
-    output.print_list(json, {"users": list(map(as_document, found))}, empty, ["Name", "Role", "Tables"], lines)
+    empty = "No users: anyone with the token of the settings, or at this machine, may do everything."
+    lines = [[user.name, user.role, name_tables(user, names)] for user in found.users]
+    output.print_list(json, found, empty, ["Name", "Role", "Tables"], lines)
 
 
-@commands.command()
-def remove(name: UserName, json: Json = False) -> None:
-    """Remove a user. Their token and their logins end at once; what they did stays in the history."""
-    done(name, json, lambda services: services.users.remove(name), "Removed.")
+def name_tables(user: UserShown, names: dict[str, str]) -> str:
+    if user.role == "admin":
+        return "all"
+    return ", ".join(sorted(names.get(table_id, table_id) for table_id in user.tables)) or "none"
 
 
-@commands.command("role")
-def change_role(
-    name: UserName,
-    role: Annotated[str, typer.Argument(metavar="ROLE", help="viewer, editor or admin.")],
-    json: Json = False,
-) -> None:
-    """Give a user another role."""
-    wanted = checked(role)
-    done(name, json, lambda services: services.users.change_role(name, wanted), f"Now: {role}.")
+@command(users, "users.add_user", name="add", arguments=("name",))
+def add_user(reply: UserWithToken) -> None:
+    """Add a user and print their token. It is shown once and not stored."""
+    show_secret(reply.user.name, reply.token)
 
 
-@commands.command("token")
-def renew_token(name: UserName, days: DaysOption = None, json: Json = False) -> None:
+@command(users, "users.remove_user", name="remove", arguments=("user",))
+def remove_user(reply: Removed) -> None:
+    """Remove a user. Their tokens and their logins end at once; what they did stays in the history."""
+    output.say("Removed.")
+
+
+@command(users, "users.change_role", name="role", arguments=("user", "role"))
+def change_role(reply: UserShown) -> None:
+    output.say(f"Now: {reply.role}.")
+
+
+@command(users, "users.renew_token", name="token", arguments=("user",))
+def renew_token(reply: UserWithToken) -> None:
     """Make a new token for a user, and print it once. All that they had, and their logins, end at once."""
-
-    async def work(services: Services) -> str:
-        _, secret = await services.tokens.renew(name, expires_at=services.settings.token_expiry(days))
-        return secret
-
-    token = with_app(work)
-    show_token({"name": name, "token": token}, json)
+    show_secret(reply.user.name, reply.token)
 
 
-@commands.command()
-def grant(name: UserName, table: TableName, json: Json = False) -> None:
-    """Let a user see a table (an admin sees all)."""
-
-    done(name, json, lambda services: services.share("table", table, [name]), "They see it now.")
+@command(users, "users.grant_table", name="grant", arguments=("user", "table"))
+def grant_table(reply: UserShown) -> None:
+    output.say("They see it now.")
 
 
-@commands.command()
-def revoke(name: UserName, table: TableName, json: Json = False) -> None:
-    """Stop a user from seeing a table."""
-
-    done(name, json, lambda services: services.unshare("table", table, [name]), "They no longer see it.")
+@command(users, "users.revoke_table", name="revoke", arguments=("user", "table"))
+def revoke_table(reply: UserShown) -> None:
+    output.say("They no longer see it.")
 
 
-@commands.command()
+@users.command()
 def quota(
-    name: UserName,
-    uploads: Annotated[str, typer.Option(help="Megabytes of files per month; none: as the settings say.")] = "",
-    rows: Annotated[str, typer.Option(help="New rows per month.")] = "",
-    disk: Annotated[str, typer.Option(help="Megabytes of documents and tables.")] = "",
-    dollars: Annotated[str, typer.Option(help="Dollars per month.")] = "",
+    user: Annotated[str, typer.Argument(metavar="USER", help="A user's name.")],
+    uploads: Limit = "",
+    rows: Limit = "",
+    disk: Limit = "",
+    dollars: Limit = "",
     json: Json = False,
 ) -> None:
-    """Show a user's monthly limits and use, or set limits for that user."""
+    """Show a user's limits and use, or set limits for that user: megabytes of files, new rows and dollars per month,
+    and megabytes of documents and tables."""
+    from tablewright.operations.users import OwnRequest, SetQuotas, list_quotas, set_quotas
+    from tablewright.settings import read_setting
+
+    def limit_in(text: str, what: Metered) -> Any:
+        return None if text.strip() == "none" else read_setting(f"quota_{what}", text, f"--{what}")
+
     given: dict[Metered, str] = {"uploads": uploads, "rows": rows, "disk": disk, "dollars": dollars}
     limits = {what: limit_in(text, what) for what, text in given.items() if text}
-
-    async def work(services: Services) -> list[Quota]:
-        if limits:
-            await services.limit_user(name, limits)
-        found = [person for person in await services.users.all() if person.name == name]
-        if not found:
-            raise NotFound(f"There is no user {name!r}.")
-        return await services.quotas(found[0])
-
-    quotas = with_app(work)
-    if json:
-        output.print_json({"name": name, "quotas": quotas})
-        return
+    if limits:
+        found: QuotasShown = run_operation(set_quotas, SetQuotas(user=user, **limits))
+    else:
+        found = run_operation(list_quotas, OwnRequest(user=user))
     lines = [
         [
             each.what,
@@ -128,47 +118,74 @@ def quota(
             "no limit" if each.most is None else f"{each.most:g}",
             each.renews_on,
         ]
-        for each in quotas
+        for each in found.quotas
     ]
-    output.stdout().print(output.grid("", ["What", "Used", "Held", "Limit", "Renews on"], lines))
+    output.print_list(json, found, "", ["What", "Used", "Held", "Limit", "Renews on"], lines)
 
 
-def limit_in(text: str, what: str) -> float | None:
-    from tablewright.settings import read_setting
-
-    limit: float | None = None if text.strip() == "none" else read_setting(f"quota_{what}", text, f"--{what}")
-    return limit
-
-
-def done(name: str, json: bool, change: Callable[[Services], Awaitable[object]], sentence: str) -> None:
-    """Does it, and says what the user is then."""
-
-    async def work(services: Services) -> list[Person]:
-        await change(services)
-        return [person for person in await services.users.all() if person.name == name]
-
-    left = with_app(work)
-    output.print_result(json, as_document(left[0]) if left else {"name": name, "removed": True}, sentence)
+def show_secret(user: str, secret: str) -> None:
+    """Only the secret is on stdout."""
+    output.say(f"The token of {user}; it is not shown again:")
+    typer.echo(secret)
 
 
-def show_token(shown: dict[str, Any], json: bool) -> None:
-    if json:
-        output.print_json(shown)
+# ── tokens ───────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@command(tokens, "users.list_tokens", name="list", helps={"user": "Only those of this user."})
+def list_tokens(reply: TokenList) -> None:
+    """List the tokens: whose they are, what they allow, until when, and when they were last used."""
+    lines = [
+        [
+            token.id,
+            token.user,
+            token.name,
+            ", ".join(token.scopes),
+            token.expires_at[:10] or "never",
+            token.last_used_at[:16].replace("T", " ") or "never",
+        ]
+        for token in reply.tokens
+    ]
+    output.print_lines("No tokens.", ["Id", "User", "Name", "Scopes", "Expires", "Last used"], lines)
+
+
+@command(tokens, "users.add_token", name="add", arguments=("user",), helps={"user": "A user's name."})
+def add_token(reply: TokenMade) -> None:
+    """Make another token for a user and print it. It is shown once and not stored."""
+    show_secret(reply.token.user, reply.secret)
+
+
+@command(tokens, "users.remove_token", name="remove", arguments=("token",))
+def remove_token(reply: Removed) -> None:
+    """Remove a token. It, and the logins by it, end at once."""
+    output.say("Removed.")
+
+
+# ── sharing and the audit log ────────────────────────────────────────────────────────────────────────────────────────
+
+
+@command(app, "sharing.share", arguments=("kind", "id"), names={"people": "--with", "only": "--private"})
+def share(request: ShareThing, json: Json = False) -> None:
+    """Show who may see something, or share it with people or with everyone. Its owner and admins always see it."""
+    from tablewright.operations import sharing
+
+    if request.people or request.everyone or request.only:
+        found: Shared = run_operation(sharing.share, request)
     else:
-        output.say(f"The token of {shown['name']}; it is not shown again:")
-        typer.echo(shown["token"])
+        found = run_operation(sharing.get_sharing, sharing.ThingRequest(kind=request.kind, id=request.id))
+    seen = ["everyone"] if found.everyone else list(found.people)
+    owner = found.owner or "this installation"
+    output.print_result(json, found, f"Owner: {owner}. Shared with: {', '.join(seen) or 'nobody'}.")
 
 
-def checked(role: str) -> Role:
-    check_choice(role, get_args(Role), "role")
-    return role  # type: ignore[return-value]
-
-
-def as_document(person: Person) -> dict[str, Any]:
-    return {"id": person.id, "name": person.name, "role": person.role, "tables": sorted(person.tables)}
-
-
-def seen(person: Person, names: dict[str, str]) -> str:
-    if person.role == "admin":
-        return "all"
-    return ", ".join(sorted(names.get(table_id, table_id) for table_id in person.tables)) or "none"
+@command(app, "users.list_audit", name="audit", defaults={"limit": 50, "after": ""})
+def list_audit(reply: AuditPage) -> None:
+    """Show the audit log, newest first: logins, shares, exports, removals, users and their limits."""
+    lines = [
+        [str(each.number), output.when(each.at), each.who, each.door, each.action, each.thing, each.detail]
+        for each in reply.entries
+    ]
+    columns = ["No.", "When", "Who", "Door", "What", "To", "Detail"]
+    output.print_lines("Nothing of that kind has been done yet.", columns, lines)
+    if reply.next:
+        output.say(f"`tablewright audit --after {reply.next}` shows what was before.")

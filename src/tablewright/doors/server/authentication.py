@@ -96,7 +96,7 @@ class Authentication:
         own = self._tablewright.settings.token
         if own and hmac.compare_digest(digest(own), digest(token)):
             return OWNER
-        found = await self._tablewright.tokens.holder(token)
+        found = await self._tablewright.store.tokens.holder(token)
         if found is None:
             return None
         if has_passed(found.token.expires_at):
@@ -119,7 +119,7 @@ class Authentication:
 
     async def _write_use(self, token_id: str) -> None:
         with suppress(TablewrightError, RuntimeError):  # the database is away, or closed
-            await self._tablewright.tokens.used(token_id)
+            await self._tablewright.store.tokens.used(token_id)
 
     async def whose(self, session: str) -> Person | None:
         """Who is logged in by this cookie. Whose token has ended, or who is a user no longer, is not any more."""
@@ -135,12 +135,12 @@ class Authentication:
         return person
 
     async def _signed_in(self, user_id: str) -> Person | None:
-        person = await self._tablewright.users.by_id(user_id)
+        person = await self._tablewright.store.users.by_id(user_id)
         return person if person.name else None
 
     async def note(self, action: Literal["login", "logout"], person: Person, asked: HTTPConnection) -> None:
         """In the audit log."""
-        audit = self._tablewright.acting(person.name, person, door="page").audit
+        audit = self._tablewright.acting(person.name, person, door="page").store.audit
         await audit.note(action, f"user {person.name}", f"from {address(asked)}")
 
     def warn_of_short_token(self) -> None:
@@ -149,7 +149,7 @@ class Authentication:
 
     async def is_locked(self) -> bool:
         settings = self._tablewright.settings
-        return bool(settings.token or settings.oidc_issuer or await self._tablewright.users.all())
+        return bool(settings.token or settings.oidc_issuer or await self._tablewright.store.users.all())
 
 
 class Login(NamedTuple):

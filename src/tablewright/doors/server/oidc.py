@@ -256,7 +256,7 @@ ASK = "Ask an admin of this server to add you."
 
 class Accounts:
     def __init__(self, services: Services) -> None:
-        self._users = services.users
+        self._users = services.store.users
         settings = services.settings
         self._creates = settings.oidc_accounts == "create"
         self._role = settings.oidc_role

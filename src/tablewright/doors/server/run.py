@@ -21,6 +21,7 @@ from tablewright.doors.server.limits import MEGABYTE, ServerLimits, Unrepeated
 from tablewright.doors.server.origin import is_loopback
 from tablewright.errors import UsageError
 from tablewright.logs import set_up
+from tablewright.operations.settings import note_settings
 from tablewright.services import Services
 from tablewright.telemetry import telemetry
 
@@ -44,7 +45,7 @@ async def serve(
     await check_bind(services, host, public_hosts)
     bound = bind(host, port)
     set_up(services.settings).addFilter(Unrepeated())
-    await services.note_settings()
+    await note_settings(services)
     Authentication(services, trusting=False).warn_of_short_token()
     raise_open_files()
     sys.setswitchinterval(SWITCH_SECONDS)

@@ -15,7 +15,8 @@ from tablewright.doors.web.elements import ask_to_confirm, paragraph, quiet
 from tablewright.doors.web.frame import tell, visit_to_write
 from tablewright.doors.web.table_columns import detail_input, with_detail
 from tablewright.doors.web.words import TYPES, all_rows, many, t, translated
-from tablewright.errors import BadField, TablewrightError, UsageError
+from tablewright.errors import BadField, TablewrightError
+from tablewright.operations.health import show_strategies
 from tablewright.services import Fill
 
 if TYPE_CHECKING:
@@ -275,9 +276,8 @@ class AskColumnDialog:
     def _strategies(self, prices: dict[str, str]) -> dict[str, str]:
         """Describe each strategy in a line, with its likely cost if known."""
         lines = {"": t("Automatic: formulas are computed, questions are looked up")}
-        for name, strategy in self._visit.services.strategies().items():
-            if not isinstance(strategy, UsageError):
-                lines[name] = ": ".join(t(each) for each in (strategy.display_name, strategy.summary) if each)
+        for each in show_strategies().strategies:
+            lines[each.name] = ": ".join(t(text) for text in (each.display_name, each.summary) if text)
         return {name: f"{line} {prices[name]}".strip() if name in prices else line for name, line in lines.items()}
 
     async def _price_each(self) -> None:
@@ -293,11 +293,11 @@ class AskColumnDialog:
 
     def _show_parameters(self) -> None:
         """Show the parameters of the chosen strategy."""
-        strategy = self._visit.services.strategies().get(self._strategy.value)
+        chosen = [each for each in show_strategies().strategies if each.name == self._strategy.value]
         self._settable.clear()
         self._params = {}
         with self._settable:
-            for each in strategy.parameters if strategy and not isinstance(strategy, UsageError) else ():
+            for each in chosen[0].parameters if chosen else ():
                 label, hint = each.name.replace("_", " ").capitalize(), each.help
                 shown = (
                     ui.select(list(each.choices), value=each.default or None, label=label)

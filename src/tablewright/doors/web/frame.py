@@ -67,7 +67,7 @@ async def visit_now() -> Visit:
     seen = visit()
     if seen.person.id == "owner":
         return seen
-    known = {person.id: person for person in await seen.services.users.all()}
+    known = {person.id: person for person in await seen.services.store.users.all()}
     if seen.person.id not in known:
         raise NotFound(t("You are no longer a user of this server."), advice=t("Ask an admin for a new token."))
     by_now = replace(known[seen.person.id], scopes=seen.person.scopes, expires_at=seen.person.expires_at)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-from msgspec.structs import replace
 from nicegui import ui
 
+from tablewright.domain.health import Check
 from tablewright.doors.web.elements import (
     Shown,
     card,
@@ -24,12 +24,11 @@ from tablewright.doors.web.elements import (
 )
 from tablewright.doors.web.frame import heading, visit_now
 from tablewright.doors.web.words import t
-from tablewright.operations.paths import hider_for
-from tablewright.services import doctor
-from tablewright.settings import DECLARED, Settings
+from tablewright.operations.health import NoInput, RunDoctor, run_doctor
+from tablewright.operations.settings import SettingShown, list_settings
 
 if TYPE_CHECKING:
-    from tablewright.services import Check, Schedule
+    from tablewright.services import Schedule
 
 PATH = "/status"
 EXTRA = "Extra "
@@ -51,9 +50,7 @@ async def health_page() -> None:
             found.clear()
             checks.refresh()
             try:
-                hide = hider_for(seen.person, seen.services.settings)
-                checks_made = await doctor(seen.services.settings, ask=ask)
-                found[:] = [replace(each, detail=hide(each.detail), advice=hide(each.advice)) for each in checks_made]
+                found[:] = (await run_doctor(seen.services, RunDoctor(ask=ask))).checks
             finally:
                 button.enable()
             checks.refresh()
@@ -75,7 +72,7 @@ async def health_page() -> None:
         with titled_card(t("Schedules")):
             await schedules(looked=False)
         if seen.person.may_administer:
-            show_settings(seen.services.settings, hider_for(seen.person, seen.services.settings))
+            show_settings((await list_settings(seen.services, NoInput())).settings)
     ui.timer(0.1, look, once=True)
 
 
@@ -137,11 +134,7 @@ def schedule_line(schedule: Schedule, names: dict[str, str]) -> list[Shown]:
     return [table, schedule.routine, f"{schedule.cron} (UTC)", when(schedule.last_at) or t("not yet")]
 
 
-def show_settings(settings: Settings, hide: Callable[[str], str]) -> None:
-    """What differs from the defaults first; of a secret only whether it is there."""
-    lines: list[list[Shown]] = []
-    shown = settings.shown
-    for name, declared in sorted(DECLARED.items(), key=lambda each: getattr(settings, each[0]) == each[1].default):
-        lines.append([name, hide(shown[name]) or "—", declared.help])
+def show_settings(settings: Sequence[SettingShown]) -> None:
+    lines: list[list[Shown]] = [[each.name, each.value or "—", each.help] for each in settings]
     with titled_card(t("Settings")), ui.expansion(t("All settings")).props("dense"):
         grid([t("Setting"), t("Value"), t("Meaning")], lines, t("Settings"))

@@ -18,7 +18,7 @@ from tablewright.doors.web.elements import (
 from tablewright.doors.web.frame import hidden, visit, visit_to_administer
 from tablewright.doors.web.live import Undertaking, undertakings
 from tablewright.doors.web.words import t
-from tablewright.services import CatalogModel
+from tablewright.operations.health import ModelShown, NoInput, PullModel, list_models, pull_model
 
 GIGABYTE = 1e9
 
@@ -46,15 +46,15 @@ class ModelDownloads:
 
     async def _show(self) -> None:
         installed = memory_of_computer()
-        for model, is_there in await self._seen.server.models():
+        for model in (await list_models(self._seen.services, NoInput())).catalog:
             with ui.element("section").classes("tw-model"):
-                self._show_model(model, is_there, installed)
+                self._show_model(model, installed)
 
-    def _show_model(self, model: CatalogModel, is_there: bool, installed: float) -> None:
+    def _show_model(self, model: ModelShown, installed: float) -> None:
         size, needed = f"{model.size / GIGABYTE:.1f}", str(model.memory)
         with row():
             paragraph(model.name, "tw-strong tw-grow")
-            if is_there:
+            if model.pulled:
                 chip(t("downloaded"), "high")
                 label = t("Chosen") if model.name == self._chosen else t("Use this model")
                 ui.button(label, on_click=partial(self._choose, model.name)).props("outline dense padding='4px 12px'")
@@ -95,14 +95,14 @@ class ModelDownloads:
             def progress(done: int, total: int) -> None:
                 undertaking.done, undertaking.total = done, total
 
-            await now.server.pull_model(name, progress)
+            await pull_model(now.services, PullModel(name=name), watch=progress)
 
         undertakings(now).begin(f"model {name}", "Downloading", fetch)
         self._busy = True
         self._list.refresh()
 
     async def _look(self) -> None:
-        busy = any(self._download(model.name) for model, _ in await self._seen.server.models())
+        busy = any(self._download(model.name) for model in (await list_models(self._seen.services, NoInput())).catalog)
         if busy or self._busy:
             self._list.refresh()
         self._busy = busy

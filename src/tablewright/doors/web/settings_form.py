@@ -4,27 +4,33 @@ the environment or `tablewright.toml` sets is shown and cannot be changed here."
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from nicegui import ui
 from nicegui.elements.mixins.disableable_element import DisableableElement
 from nicegui.elements.mixins.value_element import ValueElement
 
+from tablewright.domain.health import Check
 from tablewright.doors.web.elements import chip, paragraph, quiet, row
 from tablewright.doors.web.frame import heading, hidden, say, visit_to_administer, what_next
 from tablewright.doors.web.model_downloads import ModelDownloads
-from tablewright.doors.web.words import language, t, translated
+from tablewright.doors.web.words import t, translated
 from tablewright.errors import TablewrightError, UsageError
 from tablewright.messages.catalogue import LANGUAGES, PageText
-from tablewright.operations.files import test_google_sheets
-from tablewright.operations.webhooks import send_test_message
-from tablewright.services import find_local_servers, list_models, try_settings
-from tablewright.settings import Settings
-from tablewright.settings_sources import set_elsewhere, with_changes
+from tablewright.operations.settings import (
+    ListOfferedModels,
+    SaveSettings,
+    TrySettings,
+    find_local_servers,
+    list_offered_models,
+    save_settings,
+    try_settings,
+)
+from tablewright.settings import DECLARED, Settings
+from tablewright.settings_sources import set_elsewhere
 
 if TYPE_CHECKING:
-    from tablewright.doors.server.context import Visit
-    from tablewright.services import LocalServer
+    from tablewright.domain.health import LocalServer
 
 NO_MODEL = "builtin"
 ENDPOINT = "endpoint"
@@ -53,28 +59,55 @@ ENGINES: PageText[dict[str, str]] = {
     "sample": "Sample web: fictional, on this computer, to try things out",
 }
 FREE_ENGINES = ("ddgs", "searxng", "sample")
-EVIDENCE: PageText[dict[str, str]] = {
-    "judged": "Also values that a model concludes from quotes, marked “judged”",
-    "strict": "Only what a source states, or what follows from it by a rule such as a unit conversion",
+EXPLAINED: PageText[dict[str, dict[str, str]]] = {
+    "evidence": {
+        "judged": "Also values that a model concludes from quotes, marked “judged”",
+        "strict": "Only what a source states, or what follows from it by a rule such as a unit conversion",
+    }
 }
+CHOICES: dict[str, dict[str, str]] = {"language": LANGUAGES}
+"""How the page calls choices that are codes."""
+EXAMPLES = {"model_base_url": "http://127.0.0.1:8000/v1", "webhook_url": "https://example.com/hook"}
+LONGEST = {"google_sheets_key": 10_000, "search_language": 10}
+"""Characters of an input, where it is not as usual."""
 EMBEDDERS: PageText[dict[str, str]] = {
     "wordllama": "On this computer (no key)",
     "openai": "OpenAI or a compatible server",
 }
 KEY_SAVED: PageText[str] = "Saved. Type to replace it."
-LONGEST_JSON_KEY = 10_000
+
+
+SettingInput: TypeAlias = ui.input | ui.select | ui.radio
+
+
+def make_input(name: str, value: str) -> SettingInput:
+    """Make the input of a setting from its declaration. One for a key shows if there is one, never which."""
+    declared = DECLARED[name]
+    label = t(declared.label)
+    if name in EXPLAINED:
+        return ui.radio(translated(EXPLAINED[name]), value=value).props(f'aria-label="{label}"')
+    if declared.choices:
+        return ui.select(CHOICES.get(name, list(declared.choices)), value=value, label=label)
+    longest = f"maxlength={LONGEST.get(name, 2_000)} stack-label"
+    if declared.is_secret:
+        hidden_key = ui.input(label, placeholder=t(KEY_SAVED) if value else "")
+        return hidden_key.props(f"type=password autocomplete=new-password {longest}")
+    return ui.input(label, value=value, placeholder=EXAMPLES.get(name)).props(longest)
 
 
 class SettingsCard:
-    """One card. A subclass builds its fields and says which settings they come to."""
+    """One card. Its inputs are made from the declarations of `names`; a subclass may show more, or others."""
 
     title: PageText[str] = ""
+    note: PageText[str] = ""
+    names: tuple[str, ...] = ()
     tests: Literal["model", "search", "embedder", "webhook", "sheets", ""] = ""
 
     def __init__(self, settings: Settings, *, on_save: Callable[[], None] = lambda: None) -> None:
         self.settings = settings
         self.elsewhere = set_elsewhere()
         self.on_save = on_save
+        self.inputs: dict[str, SettingInput] = {}
 
     def build(self) -> None:
         with ui.element("section").classes("tw-card tw-setting") as card:
@@ -91,30 +124,37 @@ class SettingsCard:
                 self.result = ui.element("div").classes("tw-grow").props("role=status")
 
     def fields(self) -> None:
-        raise NotImplementedError
+        if self.note:
+            quiet(t(self.note))
+        for name in self.names:
+            self.add_input(name)
+
+    def add_input(self, name: str) -> SettingInput:
+        field = self.inputs[name] = make_input(name, self.settings.texts[name])
+        self.fix(field, name)
+        return field
+
+    def typed(self, *names: str) -> dict[str, str]:
+        """Return the values of these inputs. A key that was not typed is not among them."""
+        values = {name: str(self.inputs[name].value or "").strip() for name in names}
+        return {name: value for name, value in values.items() if value or not DECLARED[name].is_secret}
 
     def changes(self) -> dict[str, str]:
-        """As the fields are now; raises UsageError for what is missing. A key that was not typed is not in it."""
-        raise NotImplementedError
+        """Return the settings as the inputs are now. Raise UsageError for what is missing."""
+        return self.typed(*self.names)
 
     def saved(self, settings: Settings) -> None:
-        """After saving: keys that were typed are gone from the page."""
+        """After saving, take the keys that were typed from the page."""
+        for name, field in self.inputs.items():
+            if DECLARED[name].is_secret:
+                field.set_value("")
+                field.props["placeholder"] = t(KEY_SAVED) if getattr(settings, name) else ""
 
-    def fixed(self, element: DisableableElement, *names: str) -> None:
-        """Shows which variable or file sets it, where one does."""
-        for name in names:
-            if name in self.elsewhere:
-                element.disable()
-                quiet(t("Set by {where}. Change it there.", where=self.elsewhere[name]))
-
-    def key_field(self, name: str, label: str, *, longest: int = 500) -> ui.input:
-        """Write-only: whether there is a key, never which."""
-        there = bool(getattr(self.settings, name))
-        field = ui.input(label, placeholder=t(KEY_SAVED) if there else "").props(
-            f"type=password outlined dense autocomplete=new-password maxlength={longest} stack-label"
-        )
-        self.fixed(field, name)
-        return field
+    def fix(self, element: DisableableElement, name: str) -> None:
+        """Disable an input, and show which variable or file sets it, if one does."""
+        if name in self.elsewhere:
+            element.disable()
+            quiet(t("Set by {where}. Change it there.", where=self.elsewhere[name]))
 
     def show(self, good: bool, *lines: str) -> None:
         self.result.clear()
@@ -131,24 +171,20 @@ class SettingsCard:
         self.testing.props("loading")
         try:
             visit = await visit_to_administer()
-            settings, _ = with_changes(visit.server.settings, self.changes())
-            ok, detail, advice = await self.ask(visit, settings)
-            self.show(ok, detail, *([advice] if "TABLEWRIGHT_" not in advice else []))
+            found = await try_settings(visit.services, TrySettings(part=self.tests, changes=self.changes()))
+            self.show(found.ok, self.describe(found), *([found.advice] if "TABLEWRIGHT_" not in found.advice else []))
         except TablewrightError as error:
             self.show(False, error.what, *what_next(error))
         finally:
             self.testing.props(remove="loading")
 
-    async def ask(self, visit: Visit, settings: Settings) -> tuple[bool, str, str]:
-        """Whether these settings work, what was found, and what to do."""
-        assert self.tests in ("model", "search", "embedder")
-        found = await try_settings(settings, self.tests)
-        return found.ok, found.detail, found.advice
+    def describe(self, found: Check) -> str:
+        return found.detail
 
     async def save(self) -> None:
         try:
             visit = await visit_to_administer()
-            await visit.server.save_settings(self.changes(), actor=visit.person.name)
+            await save_settings(visit.services, SaveSettings(changes=self.changes()))
         except TablewrightError as error:
             self.show(False, error.what, *what_next(error))
             return
@@ -173,12 +209,9 @@ class ModelPart(SettingsCard):
             providers[provider] = settings.model
         self.local = ui.element("div").classes("tw-column")
         self.provider = ui.select(providers, value=provider, label=t("Language model"))
-        self.fixed(self.provider, "model")
+        self.fix(self.provider, "model")
         self.explained = quiet(t(WITHOUT_A_MODEL))
-        self.base_url = ui.input(
-            t("Address"), value=settings.model_base_url, placeholder="http://127.0.0.1:8000/v1"
-        ).props("stack-label")
-        self.key = self.key_field("model_api_key", t("Key"))
+        self.base_url, self.key = self.add_input("model_base_url"), self.add_input("model_api_key")
         self.name = ui.select(
             [name] if name else [], value=name or None, label=t("Model"), with_input=True, new_value_mode="add-unique"
         ).props("input-debounce=0")
@@ -187,7 +220,6 @@ class ModelPart(SettingsCard):
         self.listing.props("flat dense no-caps")
         self.downloads = ModelDownloads(self.use_download)
         self.downloads.build()
-        self.fixed(self.base_url, "model_base_url")
         if "model" in self.elsewhere:
             self.name.disable()
         self.provider.on_value_change(self.choose)
@@ -243,8 +275,8 @@ class ModelPart(SettingsCard):
         self.listing.props("loading")
         provider = "openai" if self.provider.value == ENDPOINT else self.provider.value
         try:
-            settings, _ = with_changes(visit.server.settings, self.access())
-            names = await list_models(provider, settings.model_base_url, settings.model_api_key)
+            request = ListOfferedModels(provider=provider, changes=self.access())
+            names = list((await list_offered_models(visit.services, request)).names)
         except TablewrightError as error:
             self.show(False, error.what, *what_next(error))
             return
@@ -260,10 +292,8 @@ class ModelPart(SettingsCard):
         address = (self.base_url.value or "").strip() if self.provider.value in (ENDPOINT, "ollama") else ""
         if self.provider.value == ENDPOINT and not address:
             raise UsageError(t("The address of the server is missing."), advice=t("The address usually ends in /v1."))
-        changes = {"model": f"{provider}:{self.name.value or '-'}", "model_base_url": address}
-        if key := (self.key.value or "").strip():
-            changes["model_api_key"] = key
-        return changes
+        model = f"{provider}:{self.name.value or '-'}"
+        return {"model": model, "model_base_url": address, **self.typed("model_api_key")}
 
     def changes(self) -> dict[str, str]:
         provider = self.provider.value
@@ -275,9 +305,6 @@ class ModelPart(SettingsCard):
             raise UsageError(t("Choose a model, or type a name and press Enter."))
         return self.access()
 
-    def saved(self, settings: Settings) -> None:
-        forget_key(self.key, there=bool(settings.model_api_key))
-
 
 class SearchPart(SettingsCard):
     title: PageText[str] = "Web search"
@@ -288,13 +315,9 @@ class SearchPart(SettingsCard):
         engines = translated(ENGINES)
         engines.setdefault(engine, engine)
         self.engine = ui.select(engines, value=engine, label=t("Search with"))
-        self.fixed(self.engine, "search")
+        self.fix(self.engine, "search")
         self.address = ui.input(t("Address"), value=address, placeholder="http://127.0.0.1:8888").props("stack-label")
-        self.key = self.key_field("search_api_key", t("Key"))
-        self.language = ui.input(
-            t("Language of results (optional), e.g. de"), value=self.settings.search_language
-        ).props("maxlength=10")
-        self.fixed(self.language, "search_language")
+        self.key, self.language = self.add_input("search_api_key"), self.add_input("search_language")
         if "search" in self.elsewhere:
             self.address.disable()
         self.engine.on_value_change(self.show_fields)
@@ -309,45 +332,19 @@ class SearchPart(SettingsCard):
         engine, address = self.engine.value, (self.address.value or "").strip()
         if engine == "searxng" and not address:
             raise UsageError(t("The address of the SearXNG server is missing."))
-        changes = {
-            "search": f"{engine}:{address}" if engine == "searxng" else engine,
-            "search_language": (self.language.value or "").strip(),
-        }
-        if key := (self.key.value or "").strip():
-            changes["search_api_key"] = key
-        return changes
-
-    def saved(self, settings: Settings) -> None:
-        forget_key(self.key, there=bool(settings.search_api_key))
+        search = f"{engine}:{address}" if engine == "searxng" else engine
+        return {"search": search, **self.typed("search_language", "search_api_key")}
 
 
 class BudgetPart(SettingsCard):
     title: PageText[str] = "Budget"
-
-    def fields(self) -> None:
-        quiet(t("A run stops when it reaches its budget and keeps what it found. Leave empty for no limit."))
-        self.dollars = ui.input(t("Spending limit per run, in dollars"), value=self.settings.texts["budget"])
-        self.tokens = ui.input(t("Token limit per run"), value=self.settings.texts["budget_tokens"])
-        self.fixed(self.dollars, "budget")
-        self.fixed(self.tokens, "budget_tokens")
-
-    def changes(self) -> dict[str, str]:
-        return {
-            "budget": (self.dollars.value or "").strip(),
-            "budget_tokens": (self.tokens.value or "").strip(),
-        }
+    note: PageText[str] = "A run stops when it reaches its budget and keeps what it found. Leave empty for no limit."
+    names = ("budget", "budget_tokens")
 
 
 class EvidencePart(SettingsCard):
     title: PageText[str] = "Evidence"
-
-    def fields(self) -> None:
-        self.choice = ui.radio(translated(EVIDENCE), value=self.settings.evidence)
-        self.choice.props["aria-label"] = t("Which values count")
-        self.fixed(self.choice, "evidence")
-
-    def changes(self) -> dict[str, str]:
-        return {"evidence": self.choice.value}
+    names = ("evidence",)
 
 
 class EmbedderPart(SettingsCard):
@@ -359,10 +356,8 @@ class EmbedderPart(SettingsCard):
         quiet(t("Finds passages by meaning. After a change, documents have to be added again."))
         self.kind = ui.select(translated(EMBEDDERS), value=kind, label=t("Embeddings"))
         self.name = ui.input(t("Model"), value=name, placeholder="text-embedding-3-small").props("stack-label")
-        self.base_url = ui.input(t("Address (leave empty for OpenAI)"), value=self.settings.embedder_base_url)
-        self.key = self.key_field("embedder_api_key", t("Key"))
-        self.fixed(self.kind, "embedder")
-        self.fixed(self.base_url, "embedder_base_url")
+        self.base_url, self.key = self.add_input("embedder_base_url"), self.add_input("embedder_api_key")
+        self.fix(self.kind, "embedder")
         if "embedder" in self.elsewhere:
             self.name.disable()
         self.kind.on_value_change(self.show_fields)
@@ -378,78 +373,42 @@ class EmbedderPart(SettingsCard):
         name = (self.name.value or "").strip()
         if not name:
             raise UsageError(t("The name of the embedding model is missing."))
-        changes = {"embedder": f"openai:{name}", "embedder_base_url": (self.base_url.value or "").strip()}
-        if key := (self.key.value or "").strip():
-            changes["embedder_api_key"] = key
-        return changes
-
-    def saved(self, settings: Settings) -> None:
-        forget_key(self.key, there=bool(settings.embedder_api_key))
+        return {"embedder": f"openai:{name}", **self.typed("embedder_base_url", "embedder_api_key")}
 
 
 class WebhookPart(SettingsCard):
     title: PageText[str] = "Webhook"
+    note: PageText[str] = "When a run ends, this server sends signed JSON to your address."
+    names = ("webhook_url", "webhook_secret")
     tests = "webhook"
 
-    def fields(self) -> None:
-        quiet(t("When a run ends, this server sends signed JSON to your address."))
-        self.address = ui.input(t("Address"), value=self.settings.webhook_url, placeholder="https://example.com/hook")
-        self.address.props("stack-label maxlength=2000")
-        self.key = self.key_field("webhook_secret", t("Signing secret"))
-        self.fixed(self.address, "webhook_url")
+    async def test(self) -> None:
+        if not self.inputs["webhook_url"].value:
+            self.show(False, t("The address is missing."))
+            return
+        await super().test()
 
-    def changes(self) -> dict[str, str]:
-        changes = {"webhook_url": (self.address.value or "").strip()}
-        if key := (self.key.value or "").strip():
-            changes["webhook_secret"] = key
-        return changes
-
-    async def ask(self, visit: Visit, settings: Settings) -> tuple[bool, str, str]:
-        if not settings.webhook_url:
-            raise UsageError(t("The address is missing."))
-        await send_test_message(settings)
-        return True, t("The address accepted a test message."), ""
-
-    def saved(self, settings: Settings) -> None:
-        forget_key(self.key, there=bool(settings.webhook_secret))
+    def describe(self, found: Check) -> str:
+        return t("The address accepted a test message.") if found.ok else found.detail
 
 
 class SheetsPart(SettingsCard):
     title: PageText[str] = "Google Sheets"
+    note: PageText[str] = (
+        "To export tables to Google Sheets, enable the Google Sheets API and the Google Drive API in the Google Cloud "
+        "console, create a service account there and a JSON key for it, and paste the whole key here."
+    )
+    names = ("google_sheets_key",)
     tests = "sheets"
 
-    def fields(self) -> None:
-        quiet(
-            t(
-                "To export tables to Google Sheets, enable the Google Sheets API and the Google Drive API in the "
-                "Google Cloud console, create a service account there and a JSON key for it, and paste the whole key "
-                "here."
-            )
-        )
-        self.key = self.key_field("google_sheets_key", t("JSON key"), longest=LONGEST_JSON_KEY)
-
-    def changes(self) -> dict[str, str]:
-        key = (self.key.value or "").strip()
-        return {"google_sheets_key": key} if key else {}
-
-    async def ask(self, visit: Visit, settings: Settings) -> tuple[bool, str, str]:
-        account = await test_google_sheets(settings)
-        return True, t("Google accepted the key of {account}.", account=account), ""
-
-    def saved(self, settings: Settings) -> None:
-        forget_key(self.key, there=bool(settings.google_sheets_key))
+    def describe(self, found: Check) -> str:
+        return t("Google accepted the key of {account}.", account=found.detail)
 
 
 class LanguagePart(SettingsCard):
     title: PageText[str] = "Language"
-
-    def fields(self) -> None:
-        self.choice = ui.select(LANGUAGES, value=language(), label=t("Language of the page"))
-        quiet(t("Texts written by models and some technical messages are not translated."))
-        self.fixed(self.choice, "language")
-
-    def changes(self) -> dict[str, str]:
-        return {"language": self.choice.value}
+    note: PageText[str] = "Texts written by models and some technical messages are not translated."
+    names = ("language",)
 
     def saved(self, settings: Settings) -> None:
         ui.navigate.reload()
@@ -465,8 +424,3 @@ PARTS: Mapping[str, type[SettingsCard]] = {
     "sheets": SheetsPart,
     "language": LanguagePart,
 }
-
-
-def forget_key(field: ui.input, *, there: bool) -> None:
-    field.set_value("")
-    field.props["placeholder"] = t(KEY_SAVED) if there else ""

@@ -18,6 +18,7 @@ from tablewright.doors.web.elements import (
 )
 from tablewright.doors.web.frame import say, visit_now, visit_to_administer, visit_to_change
 from tablewright.doors.web.words import t
+from tablewright.operations.sharing import ShareThing, ThingRequest, create_view_link, get_sharing, share
 
 PLACES: dict[Shareable, str] = {
     "table": "/tables/{id}",
@@ -31,22 +32,24 @@ PLACES: dict[Shareable, str] = {
 async def may_share() -> bool:
     """Return True if there are others to share things with, and the visitor is no viewer."""
     seen = await visit_now()
-    return seen.person.may_change and bool(await seen.services.users.all() or seen.services.settings.token)
+    return seen.person.may_change and bool(await seen.services.store.users.all() or seen.services.settings.token)
 
 
 def share_button(kind: Shareable, id: str) -> None:
     async def opened() -> None:
         visit = await visit_to_change()
-        await ask_to_share(await visit.services.shared(kind, id), may_invite=visit.person.may_administer)
+        shared = await get_sharing(visit.services, ThingRequest(kind=kind, id=id))
+        await ask_to_share(shared, may_invite=visit.person.may_administer)
 
     brief_button(t("Share"), "group_add", opened)
 
 
 async def ask_to_share(shared: Shared, *, may_invite: bool) -> None:
     async def keep() -> bool:
-        people = [name.strip() for name in (names.value or "").split(",") if name.strip()]
+        people = tuple(name.strip() for name in (names.value or "").split(",") if name.strip())
         now = await visit_to_change()
-        done = await now.services.share(shared.kind, shared.id, people, everyone=everyone.value, only=True)
+        request = ShareThing(kind=shared.kind, id=shared.id, people=people, everyone=everyone.value, only=True)
+        done = await share(now.services, request)
         nobody = t("Shared with nobody.")
         with_them = t("Shared with {people}.", people=", ".join(done.people)) if done.people else nobody
         say(t("Shared with everyone.") if done.everyone else with_them)
@@ -58,8 +61,8 @@ async def ask_to_share(shared: Shared, *, may_invite: bool) -> None:
 
     async def invite() -> None:
         now = await visit_to_administer()
-        person, token = await now.services.viewer_link(shared.kind, shared.id)
-        link = f"{base}/login?{urlencode({'next': place, 'token': token})}"
+        made_link = await create_view_link(now.services, ThingRequest(kind=shared.kind, id=shared.id))
+        link = f"{base}/login?{urlencode({'next': place, 'token': made_link.token})}"
         ui.clipboard.write(link)
         with made:
             ui.input(t("View-only link"), value=link).props("readonly")
@@ -67,7 +70,7 @@ async def ask_to_share(shared: Shared, *, may_invite: bool) -> None:
                 t(
                     "Copied. Anyone with this link can view this, and nothing else, without an account. The link "
                     "is shown only once. To revoke it, remove the user {name}.",
-                    name=person.name,
+                    name=made_link.user.name,
                 )
             )
 
