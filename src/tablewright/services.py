@@ -19,15 +19,13 @@ from tablewright.application.advising import ShortlistVerbs
 from tablewright.application.filling import EnrichVerbs
 from tablewright.application.tables import TableVerbs
 from tablewright.domain.access import Acting, Person
-from tablewright.domain.feed import Progress
 from tablewright.domain.files import Exported, FileOptions, Imported, SentToSheets
 from tablewright.domain.history import CellVersion, Change, Rollback, TableSummary, WrittenValue
-from tablewright.domain.run import ACTOR, Run
+from tablewright.domain.run import ACTOR, Progress, Run, Watch
 from tablewright.engine.changes import Changes
 from tablewright.engine.fill import Fill
 from tablewright.engine.outcome import Filled
 from tablewright.engine.policy import RetryPolicy
-from tablewright.engine.progress import Watch
 from tablewright.jobs.jobs import Jobs
 from tablewright.journeys.files import KnownFile, Preview
 from tablewright.journeys.refresh import RefreshRound

@@ -8,9 +8,9 @@ import pytest
 from sqlalchemy import Connection
 
 from tablewright.domain.edits import FlagCell
-from tablewright.domain.feed import Progress
 from tablewright.domain.fieldspec import parse_field
 from tablewright.domain.model import Evidence, Field, Finding, Row, Step, Table, given
+from tablewright.domain.run import Progress
 from tablewright.engine.fill import Fill, FillPlan
 from tablewright.errors import BadFormula, StoreError
 from tablewright.journeys import enrich

@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 from pydantic import BaseModel
 
-from tablewright.domain.feed import Progress
 from tablewright.domain.fieldspec import parse_field
 from tablewright.domain.proposal import Operation
 from tablewright.domain.retrieved import Refusal, Retrieved
+from tablewright.domain.run import Progress
 from tablewright.errors import ModelUnavailable, SearchError
 from tablewright.models import retry
 from tablewright.models.build import build

@@ -9,10 +9,9 @@ import signal
 import msgspec
 import pytest
 
-from tablewright.domain.feed import Progress
 from tablewright.domain.model import Cell, Field, given
 from tablewright.domain.proposal import Operation
-from tablewright.domain.run import RunTally
+from tablewright.domain.run import Progress, RunTally
 from tablewright.domain.usage import Usage
 from tablewright.errors import Superseded
 from tablewright.store.runs import Slice, Todo

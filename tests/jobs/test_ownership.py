@@ -12,9 +12,8 @@ import msgspec
 import pytest
 from sqlalchemy import create_engine, insert, make_url, select
 
-from tablewright.domain.feed import Progress
 from tablewright.domain.model import Field, given
-from tablewright.domain.run import Run, RunTally
+from tablewright.domain.run import Progress, Run, RunTally
 from tablewright.domain.usage import Usage, spend
 from tablewright.errors import Cancelled, UsageError
 from tablewright.jobs import ownership

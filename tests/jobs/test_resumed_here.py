@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 from dbos import DBOS
 
-from tablewright.domain.feed import Progress
 from tablewright.domain.fieldspec import parse_field
+from tablewright.domain.run import Progress
 from tablewright.errors import RunError
 from tablewright.jobs import queue
 from tablewright.operations.files import import_file

@@ -11,7 +11,7 @@ import msgspec
 import pytest
 from sqlalchemy import insert, literal
 
-from tablewright.domain.feed import Progress
+from tablewright.domain.run import Progress
 from tablewright.errors import RunError
 from tablewright.jobs import jobs, ownership
 from tablewright.jobs.executor import RunExecutor

@@ -14,10 +14,10 @@ from sqlalchemy import Connection, text
 
 from tablewright.domain.access import Acting, Metered, Person
 from tablewright.domain.edits import AddRow, RemoveRow, SetCell
-from tablewright.domain.feed import Progress
 from tablewright.domain.model import Attempt, Cell, Field, given
 from tablewright.domain.proposal import Operation, Review
 from tablewright.domain.research import Brief
+from tablewright.domain.run import Progress
 from tablewright.domain.usage import Usage
 from tablewright.errors import OverQuota
 from tablewright.store import ledger

@@ -11,8 +11,8 @@ from sqlalchemy import Connection, create_engine, make_url
 
 from tablewright.domain.fieldspec import parse_field
 from tablewright.domain.model import Cell, Evidence, Field, Finding, Row, given
+from tablewright.domain.run import Progress
 from tablewright.engine.fill import Fill, FillPlan
-from tablewright.engine.progress import Progress
 from tablewright.errors import StoreError
 from tablewright.store.store import Store
 from tablewright.strategies.strategy import Answer, Strategy, Task, Tell, Tools

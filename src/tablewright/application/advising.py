@@ -7,9 +7,9 @@ from pathlib import Path
 
 from tablewright.application.base import Application
 from tablewright.domain.model import Step
+from tablewright.domain.run import Watch, ignore_progress
 from tablewright.domain.shortlist import ChatReply, Ranking, ShortlistState
 from tablewright.domain.wording import within_bounds
-from tablewright.engine.progress import Watch, ignore
 from tablewright.errors import EditConflict
 from tablewright.policies import terms_of
 
@@ -24,7 +24,7 @@ class ShortlistVerbs(Application):
         shortlist_id: str,
         message: str,
         *,
-        watch: Watch = ignore,
+        watch: Watch = ignore_progress,
         tell: Callable[[Step], None] = lambda _: None,
         exports: Path | None = None,
     ) -> tuple[ShortlistState, ChatReply]:

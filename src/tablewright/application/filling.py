@@ -6,14 +6,12 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from tablewright.application.base import Application
-from tablewright.domain.feed import Routine
 from tablewright.domain.history import StaleCell
 from tablewright.domain.model import Field, RowId, Table
-from tablewright.domain.run import ACTOR, PERSON
+from tablewright.domain.run import ACTOR, PERSON, Routine, Watch, ignore_progress
 from tablewright.domain.wording import within_bounds
 from tablewright.engine.fill import Fill, FillPlan
 from tablewright.engine.policy import RetryPolicy
-from tablewright.engine.progress import Watch, ignore
 from tablewright.errors import UsageError
 from tablewright.journeys import enrich, refresh
 from tablewright.journeys.refresh import RefreshRound
@@ -42,7 +40,7 @@ class EnrichVerbs(Application):
         concurrency: int | None = None,
         retry: RetryPolicy | None = None,
         sources: str = "",
-        watch: Watch = ignore,
+        watch: Watch = ignore_progress,
     ) -> Fill:
         """A run that is ready: `await jobs.run(fill)` does it, `jobs.stop()` stops it and keeps what was found;
         `await fill.estimate()` says before what it is likely to take. With `again` it also looks for what earlier runs
@@ -100,7 +98,7 @@ class EnrichVerbs(Application):
         return await refresh.rounds(self.store, table_id, fields)
 
     async def plan_refresh(
-        self, table_id: str, of: RefreshRound, *, waiting: bool = False, watch: Watch = ignore
+        self, table_id: str, of: RefreshRound, *, waiting: bool = False, watch: Watch = ignore_progress
     ) -> Fill | None:
         """A run over exactly these cells; None while they wait for others that are stale. With `waiting` they do not,
         to estimate what all would take."""
@@ -122,7 +120,7 @@ class EnrichVerbs(Application):
         *,
         row_ids: Sequence[RowId] | None = None,
         dry_run: bool = False,
-        watch: Watch = ignore,
+        watch: Watch = ignore_progress,
     ) -> Rechecked:
         """Looks whether the cited pages still say what the cells say. `jobs.stop()` stops it; what was seen counts."""
         table = await self.table(table_id)

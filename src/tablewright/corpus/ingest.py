@@ -21,9 +21,9 @@ from tablewright.corpus.parse.parser import Parser, ending_of
 from tablewright.corpus.parse.pool import parse_files
 from tablewright.corpus.segment import MOST_CHARACTERS
 from tablewright.domain.corpus import Annotation, Document
-from tablewright.domain.feed import Progress
 from tablewright.domain.model import Noun
 from tablewright.domain.retrieved import content_hash
+from tablewright.domain.run import Progress
 from tablewright.errors import NotFound, Unreadable
 from tablewright.models.embedder import Embedder
 from tablewright.models.text_budget import batches

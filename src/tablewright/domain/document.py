@@ -7,8 +7,8 @@ from typing import Any
 
 import msgspec
 
-from tablewright.domain.feed import Progress
 from tablewright.domain.model import Cell
+from tablewright.domain.run import Progress
 
 
 def document(value: Any) -> Any:

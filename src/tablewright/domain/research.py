@@ -10,8 +10,8 @@ from typing import Literal, TypeAlias
 
 from msgspec import field
 
-from tablewright.domain.feed import Progress
 from tablewright.domain.model import Evidence, Field, Label, Noun, Step
+from tablewright.domain.run import Progress
 from tablewright.domain.usage import Usage
 
 ReportType: TypeAlias = Literal["narrative", "comparison", "answer", "catalog"]

@@ -1,14 +1,32 @@
-"""Runs: what was started, for whom, how far it is, and what it has counted."""
+"""Runs: what was started, for whom, how far it is, what it has counted; and the events that it reports."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import Any, Literal, TypeAlias
 
 import msgspec
 
-from tablewright.domain.model import Noun, RowId
+from tablewright.domain.model import Cell, Noun, RowId
 from tablewright.domain.usage import Usage
+
+Stage: TypeAlias = Literal[
+    "starting",
+    "searching",
+    "fetching",
+    "computing",
+    "working",
+    "row_done",
+    "row_skipped",
+    "complete",
+    "cancelled",
+    "paused",
+]
+
+
+Routine: TypeAlias = Literal["recheck", "refresh"]
+"""What can be done to a table again and again."""
 
 RunStatus: TypeAlias = Literal["running", "done", "failed", "cancelled", "over_budget", "paused"]
 """How a run is recorded."""
@@ -123,3 +141,34 @@ class RunTally(Noun, frozen=True, omit_defaults=False):
     def __add__(self, other: RunTally) -> RunTally:
         both = RunTally(**{name: getattr(self, name) + getattr(other, name) for name in self.__struct_fields__})
         return msgspec.structs.replace(both, skipped_rows=both.skipped_rows[:NAMED], cause=self.cause or other.cause)
+
+
+class Progress(Noun, frozen=True):
+    stage: Stage
+    done: int = 0
+    total: int = 0
+    row_id: RowId | None = None
+    label: str = ""
+    detail: str = ""
+    cells: Mapping[str, Cell] = {}
+    """With `row_done`: the proposed cells of the row, each with its value and confidence."""
+
+    @property
+    def fraction(self) -> float:
+        """Return how much is done, from 0.0 to 1.0; nothing while nobody knows how much there is."""
+        return min(1.0, self.done / self.total) if self.total else float(self.stage == "complete")
+
+
+class Event(Noun, frozen=True):
+    """A piece of a run's feed, as it is kept; whoever watches goes on after the number read last."""
+
+    number: int
+    at: str
+    progress: Progress
+
+
+Watch: TypeAlias = Callable[[Progress], None]
+
+
+def ignore_progress(progress: Progress) -> None:
+    """Watch nothing."""

@@ -23,10 +23,9 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from tablewright.domain.feed import Progress, Stage
 from tablewright.domain.model import Attempt, Cell, Field, Finding, Noun, Row, RowId, Step, StepType, Table
 from tablewright.domain.proposal import CellAt
-from tablewright.domain.run import OWN_STRATEGY, RunStatus, RunTally
+from tablewright.domain.run import OWN_STRATEGY, Progress, RunStatus, RunTally, Stage, Watch, ignore_progress
 from tablewright.domain.text import cell_text
 from tablewright.domain.usage import Meter, Usage, metered
 from tablewright.engine.cancellation import all_done, shield_to_completion
@@ -35,7 +34,6 @@ from tablewright.engine.history import RunHistory
 from tablewright.engine.outbox import Outbox, OutboxBatch
 from tablewright.engine.outcome import Filled, bought, brief, filled, summarize_run
 from tablewright.engine.policy import ONCE, RetryPolicy
-from tablewright.engine.progress import Watch, ignore
 from tablewright.engine.proposing import Proposing, RowAnswer, is_settled
 from tablewright.engine.rows import Rows
 from tablewright.errors import OverQuota, StoreError, TablewrightError
@@ -130,7 +128,7 @@ class Fill:
         tools: Tools = NO_TOOLS,
         *,
         breaker: CircuitBreaker | None = None,
-        watch: Watch = ignore,
+        watch: Watch = ignore_progress,
     ) -> None:
         """The slices of a run share a `breaker`."""
         table = plan.table

@@ -8,9 +8,9 @@ from collections.abc import Callable, Coroutine
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
-from tablewright.domain.feed import Progress
 from tablewright.domain.model import Attempt, Cell, RowId
 from tablewright.domain.proposal import Operation
+from tablewright.domain.run import Progress
 from tablewright.engine.cancellation import shield_to_completion
 from tablewright.errors import OverQuota
 from tablewright.store.records import now

@@ -18,13 +18,12 @@ from urllib.parse import urlsplit
 from tablewright.citations.evidence import follows, stands_in
 from tablewright.citations.quotes import locate_in_source, locate_quote
 from tablewright.domain.edits import Draft, SetCell, flag
-from tablewright.domain.feed import Progress
 from tablewright.domain.history import Change
 from tablewright.domain.model import Cell, Evidence, Field, Noun, Row, RowId, Table
 from tablewright.domain.retrieved import Refusal, Retrieved
+from tablewright.domain.run import Progress, Watch, ignore_progress
 from tablewright.domain.text import shortened, show
 from tablewright.engine.cancellation import all_done
-from tablewright.engine.progress import Watch, ignore
 from tablewright.engine.rows import read_windows
 from tablewright.errors import EditConflict
 from tablewright.sources.source import Source
@@ -149,7 +148,7 @@ class Recheck:
         fields: Sequence[str] = (),
         row_ids: Sequence[RowId] | None = None,
         dry_run: bool = False,
-        watch: Watch = ignore,
+        watch: Watch = ignore_progress,
     ) -> None:
         self._store = store
         self._table = table

@@ -17,9 +17,8 @@ from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Any, Literal, TypeAlias
 
-from tablewright.domain.feed import Progress, Stage
 from tablewright.domain.model import Noun
-from tablewright.domain.run import MOST_SETBACKS, PERSON, Run, RunStatus
+from tablewright.domain.run import MOST_SETBACKS, PERSON, Progress, Run, RunStatus, Stage
 from tablewright.domain.usage import Usage
 from tablewright.engine.cancellation import shield_to_completion
 from tablewright.engine.fill import USUAL, Fill, FillPlan, Terms

@@ -12,12 +12,10 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from tablewright.domain.access import OWNER
-from tablewright.domain.feed import Event, Routine
-from tablewright.domain.run import ACTOR, Run
+from tablewright.domain.run import ACTOR, Event, Routine, Run, Watch, ignore_progress
 from tablewright.engine.cancellation import shield_to_completion
 from tablewright.engine.fill import Fill
 from tablewright.engine.outcome import Filled
-from tablewright.engine.progress import Watch, ignore
 from tablewright.errors import NotFound, RunError, TablewrightError, UsageError
 from tablewright.jobs.authority import paused_schedule
 from tablewright.jobs.kinds import RUN_KINDS, RunContext
@@ -238,7 +236,7 @@ class Jobs:
         async for event in follow(self._store, run_id, after=after):
             yield event
 
-    async def wait(self, run_id: str, watch: Watch = ignore, *, after: int = 0) -> None:
+    async def wait(self, run_id: str, watch: Watch = ignore_progress, *, after: int = 0) -> None:
         """Wait until a run ends. Raise RunError if no process is left to end it."""
 
         async def pass_on() -> None:

@@ -10,9 +10,8 @@ from dataclasses import dataclass, field
 from pkgutil import resolve_name
 from typing import Any, Protocol, TypeAlias
 
-from tablewright.domain.feed import Progress
 from tablewright.domain.model import Noun
-from tablewright.domain.run import Run
+from tablewright.domain.run import Progress, Run
 
 
 class RunKind(Noun, frozen=True):

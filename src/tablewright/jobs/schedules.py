@@ -9,9 +9,8 @@ from typing import Any, TypeVar
 from dbos import DBOSClient
 from dbos._error import DBOSException
 
-from tablewright.domain.feed import Routine
 from tablewright.domain.model import Noun
-from tablewright.domain.run import ACTOR, PERSON
+from tablewright.domain.run import ACTOR, PERSON, Routine
 from tablewright.errors import UsageError
 from tablewright.jobs.queue import RUNS, SCHEDULED
 from tablewright.jobs.queue_database import repeat_in_queue

@@ -16,12 +16,11 @@ from tablewright.domain.document import document
 from tablewright.domain.fieldspec import PLACEHOLDER, spelled_as_columns
 from tablewright.domain.model import Field, Row, RowId, Table, column_key
 from tablewright.domain.proposal import CellAt, Operation, ProposalHead
-from tablewright.domain.run import Run
+from tablewright.domain.run import Run, Watch, ignore_progress
 from tablewright.domain.text import cell_text, shortened
 from tablewright.engine.fill import Fill, FillPlan, Terms
 from tablewright.engine.outcome import Filled
 from tablewright.engine.policy import RetryPolicy
-from tablewright.engine.progress import Watch, ignore
 from tablewright.engine.rows import read_windows
 from tablewright.errors import BadField, ModelError, UsageError
 from tablewright.formulas.formula import Formula
@@ -50,7 +49,7 @@ async def plan(
     *,
     usual: str = "pipeline",
     redo: Redo = "",
-    watch: Watch = ignore,
+    watch: Watch = ignore_progress,
 ) -> Fill:
     """Return a run that is ready to start; what can never work is refused here, before anything is spent.
 

@@ -15,8 +15,8 @@ from tablewright.domain.edits import Draft
 from tablewright.domain.history import StaleCell
 from tablewright.domain.model import Field, Noun, Table
 from tablewright.domain.proposal import CellAt
+from tablewright.domain.run import Watch, ignore_progress
 from tablewright.engine.fill import Fill, FillPlan
-from tablewright.engine.progress import Watch, ignore
 from tablewright.errors import NotFound
 from tablewright.journeys import enrich
 from tablewright.journeys.enrich import OpenTools, no_tools
@@ -109,7 +109,7 @@ async def plan(
     open_tools: OpenTools = no_tools,
     *,
     waiting: bool = False,
-    watch: Watch = ignore,
+    watch: Watch = ignore_progress,
 ) -> Fill | None:
     """Return a run over the cells of the round that are still stale, and none of whose own inputs is; None if there is
     none. `filling` is how. With `waiting`, also plan those whose inputs are stale, to know what all would take."""

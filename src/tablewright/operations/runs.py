@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import msgspec
 
-from tablewright.domain.feed import Progress
 from tablewright.domain.model import Attempt, Noun, RowId
 from tablewright.domain.run import (
     HOLDER,
     SETBACKS,
     SINCE,
     TALLY,
+    Progress,
     Run,
     RunState,
     RunTally,

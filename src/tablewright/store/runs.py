@@ -17,10 +17,21 @@ from sqlalchemy import ColumnElement, Connection, Select, insert, or_, select, t
 from sqlalchemy import Row as Record
 
 from tablewright.domain.access import Acting
-from tablewright.domain.feed import Event, Progress
 from tablewright.domain.model import Field, Noun, RowId
 from tablewright.domain.proposal import CellAt, Operation
-from tablewright.domain.run import ACTOR, HOLDER, PERSON, SETBACKS, SINCE, Run, RunStatus, RunTally, Since
+from tablewright.domain.run import (
+    ACTOR,
+    HOLDER,
+    PERSON,
+    SETBACKS,
+    SINCE,
+    Event,
+    Progress,
+    Run,
+    RunStatus,
+    RunTally,
+    Since,
+)
 from tablewright.domain.usage import Usage
 from tablewright.errors import NotFound, RunEnded, Superseded
 from tablewright.store.database import StorePart, read_transaction, repeatable_transaction

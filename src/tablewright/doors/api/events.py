@@ -15,7 +15,7 @@ from typing import Annotated
 from fastapi import Header, Query, Request
 from fastapi.responses import StreamingResponse
 
-from tablewright.domain.feed import Event
+from tablewright.domain.run import Event
 from tablewright.doors.api.answers import encoded
 from tablewright.doors.api.inputs import MOST_ROWS, RunId, resource
 from tablewright.doors.server.context import Visit, Visiting

@@ -8,8 +8,8 @@ from fastapi.responses import Response
 from pydantic import Field as Value
 from pydantic import StringConstraints
 
-from tablewright.domain.feed import Routine
 from tablewright.domain.model import Noun
+from tablewright.domain.run import Routine
 from tablewright.doors.api.answers import Json
 from tablewright.doors.api.idempotency import OnlyOnce
 from tablewright.doors.api.inputs import MOST_ROWS, Body, Name, TableId, resource

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, get_args
 
 import typer
 
-from tablewright.domain.feed import Routine
+from tablewright.domain.run import Routine
 from tablewright.domain.text import count_noun
 from tablewright.doors.cli import output
 from tablewright.doors.cli.root import Json, check_choice, with_app

@@ -13,8 +13,8 @@ from typing import Any, TypeAlias, TypeVar
 import anyio
 from mcp.server.mcpserver import Context
 
-from tablewright.domain.feed import Progress
 from tablewright.domain.model import Step
+from tablewright.domain.run import Progress
 from tablewright.errors import BadSetting, Cancelled, Forbidden, NotFound, RunError, TablewrightError, Unreachable
 from tablewright.services import Run, Services
 

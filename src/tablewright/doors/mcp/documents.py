@@ -11,8 +11,8 @@ from mcp.server.mcpserver import MCPServer
 from msgspec import structs
 
 from tablewright.domain.document import document
-from tablewright.domain.feed import Progress
 from tablewright.domain.reply import Reply
+from tablewright.domain.run import Progress
 from tablewright.doors.mcp.answers import Answer, add_tool, hints
 from tablewright.doors.mcp.context import Call, ToolContext, step_by_step
 from tablewright.errors import UsageError

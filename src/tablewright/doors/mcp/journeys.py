@@ -13,8 +13,8 @@ from mcp.server.mcpserver import MCPServer
 from pydantic import Field as Key
 
 from tablewright.domain.document import document
-from tablewright.domain.feed import Progress
 from tablewright.domain.listing import DEFAULT_ROWS, MOST_ROWS, FoundRows
+from tablewright.domain.run import Progress
 from tablewright.domain.shortlist import ChatReply, ShortlistState
 from tablewright.doors.mcp.answers import Answer, add_tool, hints
 from tablewright.doors.mcp.context import Call, ToolContext, begins_round, in_words, refuse_failed, step_by_step

@@ -17,7 +17,7 @@ from weakref import WeakKeyDictionary
 
 from nicegui import background_tasks, ui
 
-from tablewright.domain.feed import Progress
+from tablewright.domain.run import Progress
 from tablewright.doors.server.context import Visit
 from tablewright.doors.web.elements import bar, card, paragraph
 from tablewright.doors.web.frame import about, say, visit, visit_to_run

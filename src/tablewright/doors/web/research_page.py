@@ -8,7 +8,6 @@ from typing import Any
 
 from nicegui import ui
 
-from tablewright.domain.feed import Progress
 from tablewright.domain.research import (
     AnsweredFollowUp,
     CheckedClaim,
@@ -21,6 +20,7 @@ from tablewright.domain.research import (
     Sentence,
     Verdict,
 )
+from tablewright.domain.run import Progress
 from tablewright.doors.server.context import Visit
 from tablewright.doors.web.citations import number_button, open_reference, show_evidence, with_numbers
 from tablewright.doors.web.elements import (

@@ -10,8 +10,8 @@ from typing import Any
 from nicegui import ui
 from nicegui.element import Element
 
-from tablewright.domain.feed import Event, Progress
 from tablewright.domain.model import Cell, Noun, Row, Table
+from tablewright.domain.run import Event, Progress
 from tablewright.domain.text import cell_text, shortened, sureness
 from tablewright.doors.server.context import Visit
 from tablewright.doors.web.elements import (

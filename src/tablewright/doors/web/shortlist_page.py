@@ -9,8 +9,8 @@ from pathlib import Path
 
 from nicegui import ui
 
-from tablewright.domain.feed import Progress
 from tablewright.domain.model import Step
+from tablewright.domain.run import Progress
 from tablewright.domain.shortlist import (
     Card,
     CellRef,

@@ -15,9 +15,9 @@ from tablewright.decisions.decision import Tell
 from tablewright.decisions.plan_question import QuestionPlan
 from tablewright.domain.form import Form
 from tablewright.domain.reply import Reply, ToolUse
+from tablewright.domain.run import Watch, ignore_progress
 from tablewright.domain.text import shortened
 from tablewright.engine.fill import USUAL, Terms
-from tablewright.engine.progress import Watch, ignore
 from tablewright.journeys.ask.answering import ROWS, Sources, reply_row
 from tablewright.journeys.enrich import OpenTools, no_tools
 from tablewright.messages.catalogue import translate
@@ -46,7 +46,7 @@ class AskContext:
     concurrency: int | None = None
     unasked: int = UNASKED
     tell: Tell = lambda _: None
-    watch: Watch = ignore
+    watch: Watch = ignore_progress
     today: Callable[[], date] = date.today
     row_tables: dict[int, list[RowTable]] = field(default_factory=dict)
 

@@ -25,7 +25,6 @@ from tablewright.decisions.plan_list import ListToPlan, PlanList
 from tablewright.decisions.same_values import MOST_VALUES, SameValues, ToGroup
 from tablewright.domain.condition import Condition
 from tablewright.domain.edits import AddRow, Edit, RemoveRow, SetCell
-from tablewright.domain.feed import Progress
 from tablewright.domain.listing import (
     DEFAULT_ROWS,
     MOST_ROWS,
@@ -39,6 +38,7 @@ from tablewright.domain.listing import (
 from tablewright.domain.model import Cell, Evidence, Field, Row, Step, Table, column_key
 from tablewright.domain.proposal import CellAt
 from tablewright.domain.retrieved import is_document
+from tablewright.domain.run import Progress
 from tablewright.domain.text import count_noun, shortened
 from tablewright.domain.usage import Estimate, metered
 from tablewright.engine.changes import Changes

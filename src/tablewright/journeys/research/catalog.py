@@ -9,7 +9,6 @@ import msgspec
 
 from tablewright.citations.evidence import follows
 from tablewright.decisions.take_notes import CitedStatement
-from tablewright.domain.feed import Progress
 from tablewright.domain.listing import FindEvent, FoundRows, Listing, ReadStatus
 from tablewright.domain.model import Cell, Evidence, Field, Noun, Row, RowId, Table, column_key
 from tablewright.domain.proposal import CellAt
@@ -28,6 +27,7 @@ from tablewright.domain.research import (
 )
 from tablewright.domain.retrieved import is_document
 from tablewright.domain.rowkey import row_key
+from tablewright.domain.run import Progress
 from tablewright.domain.text import cell_text
 from tablewright.engine.changes import Changes
 from tablewright.engine.fill import Fill, FillPlan, Terms

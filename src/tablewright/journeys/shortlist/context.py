@@ -9,9 +9,9 @@ from typing import TypeAlias
 
 from tablewright.decisions.translation import translated_lines
 from tablewright.domain.model import Step, Table
+from tablewright.domain.run import Watch, ignore_progress
 from tablewright.domain.shortlist import USUAL_LIMITS, ChatReply, Ranking, ShortlistLimits, ShortlistState
 from tablewright.engine.fill import USUAL, Terms
-from tablewright.engine.progress import Watch, ignore
 from tablewright.errors import NotFound
 from tablewright.journeys.shortlist.ranking import rank
 from tablewright.store.store import Store
@@ -33,7 +33,7 @@ class TurnContext:
     limits: ShortlistLimits = USUAL_LIMITS
     rates: Rates = BUNDLED
     concurrency: int | None = None
-    watch: Watch = ignore
+    watch: Watch = ignore_progress
     tell: Callable[[Step], None] = lambda _: None
     folder: Path | None = None
 
