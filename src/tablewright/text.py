@@ -119,9 +119,12 @@ class PageSentence(Noun, frozen=True):
         return self.start + len(self.text)
 
 
-# ── of a page, on which a sentence is on one line ────────────────────────────────────────────────────────────────────
+# ── sentences ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
-_LINE_END = re.compile(r"[.!?…]['\"”’)\]]*(?:\[\d+\])*\s+(?=[\"“'‘(\[]?[A-ZÀ-ÞА-ЯΑ-Ω0-9\u0900-\uffff])")
+_SENTENCE_END = re.compile(
+    r"[.!?…。！？]['\"”’)\]]*(?:\[\d+\])*\s{1,20}(?=[\"“'‘(\[]{0,2}[A-ZÀ-ÞА-ЯΑ-Ω0-9\u0900-\uffff])"
+    r"|(?<!\n)\n(?:[^\S\n]*+\n)++"  # an empty line
+)
 _ABBREVIATION = re.compile(
     r"(?:\b(?:Inc|Corp|Ltd|Co|Cos|Bros|St|Mt|Ft|Dr|Mr|Mrs|Ms|Jr|Sr|No|Nos|vs|v|Gov|Sen|Rep|Gen|Col|Capt|Lt|Prof|Rev|Hon"
     r"|approx|ca|c|est|b|d|fl|Vol|vol|pp|p|ed|eds|Ave|Blvd|Rd|Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept|Sep|Oct|Nov|Dec|e\.g"
@@ -129,10 +132,25 @@ _ABBREVIATION = re.compile(
 )
 
 
+def split_sentences(text: str) -> Iterator[tuple[int, int]]:
+    """Yield where each sentence begins and ends, without the space around it. A line that is broken to fit goes on."""
+    start = 0
+    for end in (*_SENTENCE_END.finditer(text), None):
+        if end is not None and _ABBREVIATION.search(text, max(start, end.start() - 12), end.start() + 1):
+            continue
+        stop = end.end() if end is not None else len(text)
+        if piece := text[start:stop].strip():
+            begin = text.index(piece[0], start)
+            yield begin, begin + len(piece)
+        start = stop
+
+
 @lru_cache(maxsize=128)
 def page_sentences(text: str) -> tuple[PageSentence, ...]:
-    found = (piece for line, start in _lines(text) if BAR not in line for piece in _in_line(line, start))
-    return tuple(PageSentence(text=said, start=start, number=number) for number, (said, start) in enumerate(found))
+    """Return the sentences of a page, on which none goes on in the next line, without the rows of its tables."""
+    found = ((start, line, split_sentences(line)) for line, start in _lines(text) if BAR not in line)
+    pieces = ((line[begin:end], at + begin) for at, line, spans in found for begin, end in spans)
+    return tuple(PageSentence(text=said, start=start, number=number) for number, (said, start) in enumerate(pieces))
 
 
 @lru_cache(maxsize=128)
@@ -148,42 +166,6 @@ def _lines(text: str) -> Iterator[tuple[str, int]]:
         if stripped := line.strip():
             yield stripped, start + line.index(stripped[0])
         start += len(line) + 1
-
-
-def _in_line(line: str, at: int) -> Iterator[tuple[str, int]]:
-    start = 0
-    for end in _LINE_END.finditer(line):
-        if not _ABBREVIATION.search(line, max(start, end.start() - 12), end.start() + 1):
-            yield line[start : end.end()].rstrip(), at + start
-            start = end.end()
-    if start < len(line):
-        yield line[start:], at + start
-
-
-# ── of any text, whose lines may be broken to fit ────────────────────────────────────────────────────────────────────
-
-_END = re.compile(
-    r"[.!?。！？][\"”’')\]]{0,3}(?=\s)\s{1,20}(?=[\"“‘'(\[]{0,2}[^\W_a-z])"
-    r"|(?<!\n)\n(?:[^\S\n]*+\n)++"  # an empty line
-)
-_SHORTENED = re.compile(r"(?<![^\W_])[^\W\d_]{1,2}\.$")  # "Dr.", "J. R.", "No."
-
-
-def sentences(text: str) -> list[tuple[int, int]]:
-    """All that has a letter in it, in order, without the space around it. A line that is broken to fit goes on."""
-    found = []
-    start = 0
-    for end in _END.finditer(text):
-        if not _SHORTENED.search(text, max(0, end.start() - 3), end.start() + 1):
-            found.append((start, end.end()))
-            start = end.end()
-    found.append((start, len(text)))
-    return [_stripped(text, start, end) for start, end in found if any(map(str.isalpha, text[start:end]))]
-
-
-def _stripped(text: str, start: int, end: int) -> tuple[int, int]:
-    piece = text[start:end]
-    return start + len(piece) - len(piece.lstrip()), start + len(piece.rstrip())
 
 
 # ── words without their endings ──────────────────────────────────────────────────────────────────────────────────────

@@ -10,7 +10,7 @@ from tablewright.decisions.summarise_text import MOST_WORDS, Summarise, Summaris
 from tablewright.models.model import LanguageModel
 from tablewright.models.text_budget import sample_text
 from tablewright.models.tokens import estimate_tokens
-from tablewright.text import sentences
+from tablewright.text import split_sentences
 
 from ..models.endpoint import Endpoint, answer
 
@@ -87,7 +87,7 @@ def test_a_text_too_long_for_the_prompt_is_sent_in_parts_from_all_over_it() -> N
 
 def test_sentences_run_over_wrapped_lines_and_stop_at_paragraphs() -> None:
     text = "A heading\n\nDr. Byron came to the\nworks in May. She stayed.\nThe end"
-    assert [text[start:end] for start, end in sentences(text)] == [
+    assert [text[start:end] for start, end in split_sentences(text)] == [
         "A heading",
         "Dr. Byron came to the\nworks in May.",
         "She stayed.",

@@ -7,7 +7,6 @@ early, and when it says what none of the chosen ones says.
 from __future__ import annotations
 
 import math
-import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import cache
@@ -16,7 +15,7 @@ from tablewright.domain.corpus import Segment, Summary
 from tablewright.domain.model import Noun
 from tablewright.extraction.layout.draft import Parsed
 from tablewright.models.tokens import estimate_tokens
-from tablewright.text import FUNCTION_WORDS, weighty_words
+from tablewright.text import FUNCTION_WORDS, split_sentences, weighty_words
 
 CHUNK_TOKENS = 15_000
 MOST_TOKENS = 20_000
@@ -25,10 +24,6 @@ SHORTEST, LONGEST = 6, 60
 """Words of a sentence that may stand in a summary."""
 SENTENCES = 150
 """Sentences of a chunk that are weighed, spread over it."""
-
-_SENTENCE = re.compile(
-    r"[^.!?。！？\n]+(?:[.!?。！？](?!\s|$)[^.!?。！？\n]*|\n(?![^\S\n]*+\n)[^.!?。！？\n]+)*[.!?。！？]*"
-)
 
 
 class SummarySentence(Noun, frozen=True):
@@ -74,7 +69,7 @@ def summary_of(chunk: Sequence[Segment], title: str = "") -> str:
     head = [each for each in dict.fromkeys((title, *(segment.heading for segment in chunk))) if each]
     opening = cut(". ".join(head), WORDS // 3)
     room = WORDS - len(opening.split())
-    spans = [(segment, match.span()) for segment in chunk for match in _SENTENCE.finditer(segment.text)]
+    spans = [(segment, span) for segment in chunk for span in split_sentences(segment.text)]
     if len(spans) > SENTENCES:  # before they are looked at more closely, which takes as long as parsing the page
         step = len(spans) / SENTENCES
         spans = [spans[int(number * step)] for number in range(SENTENCES)]

@@ -12,7 +12,7 @@ from tablewright.citations.quotes import WARNING, block, clean, prove_each, prov
 from tablewright.decisions.decision import Prompt, Unusable
 from tablewright.domain.model import Noun
 from tablewright.models.text_budget import SUMMARY_TOKENS, sample_text
-from tablewright.text import sentences
+from tablewright.text import split_sentences
 
 MOST_WORDS = 150
 
@@ -58,7 +58,7 @@ class Summarise:
             prove_figures(sentence, sources, where="the text")
             return prove_statement(sentence)
 
-        proved, failed = prove_each((said[start:end] for start, end in sentences(said)), prove, str)
+        proved, failed = prove_each((said[start:end] for start, end in split_sentences(said)), prove, str)
         kept: list[str] = []
         for sentence in proved:
             if sum(len(each.split()) for each in (*kept, sentence)) <= MOST_WORDS:

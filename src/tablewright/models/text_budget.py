@@ -15,7 +15,7 @@ from typing import Generic, TypeVar
 from tablewright.domain.rowkey import split_words
 from tablewright.domain.text import shortened
 from tablewright.models.tokens import estimate_tokens
-from tablewright.text import page_pieces, sentences
+from tablewright.text import page_pieces, split_sentences
 
 T = TypeVar("T")
 
@@ -179,7 +179,7 @@ def sample_text(text: str, tokens: int) -> str:
     size = estimate_tokens(text)
     if size <= tokens:
         return text
-    places = sentences(text)
+    places = list(split_sentences(text))
     share = len(text) * tokens // size // SUMMARY_PARTS
     parts = []
     for number in range(SUMMARY_PARTS):
