@@ -8,8 +8,7 @@ from decimal import Decimal
 
 import pytest
 
-from tablewright.corpus.aggregate import annotations_aggregate, export_annotations_csv
-from tablewright.corpus.results import FoundItem, FoundItems, StatedFact
+from tablewright.corpus.results import FoundItem, FoundItems, StatedFact, annotations_aggregate, export_annotations_csv
 from tablewright.domain.corpus import Aggregate, Question
 from tablewright.values.typed import typed
 

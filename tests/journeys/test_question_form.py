@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tablewright.domain.form import KnownColumn, KnownGroup
-from tablewright.journeys.ask.question_form import read_question
+from tablewright.journeys.ask.without_model import read_question
 
 GROUPS = [
     KnownGroup(

@@ -17,8 +17,7 @@ from tablewright.operations.operation import USUAL_LIMIT, After, Limit, Page, Re
 from tablewright.operations.paging import by_number
 
 if TYPE_CHECKING:
-    from tablewright.corpus.aggregate import Aggregated
-    from tablewright.corpus.results import FoundItem, FoundItems
+    from tablewright.corpus.results import Aggregated, FoundItem, FoundItems
     from tablewright.corpus.search import SearchHits
     from tablewright.services import Services
 
@@ -234,10 +233,10 @@ async def annotations_aggregate(services: Services, request: AggregateAnnotation
 @operation("read")
 async def export_annotations_csv(services: Services, request: ExportAnnotations, *, path: Path) -> Exported:
     """All matches as a CSV file, each with its document, page and passage."""
-    from tablewright.corpus import aggregate
+    from tablewright.corpus.results import export_annotations_csv
 
     found, _ = await look_up(services, form_of(request.where, show=request.show))
-    path.write_bytes(aggregate.export_annotations_csv(found).encode())
+    path.write_bytes(export_annotations_csv(found).encode())
     return Exported(name="annotations", rows=len(found.matches))
 
 

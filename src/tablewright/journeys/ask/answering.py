@@ -9,9 +9,8 @@ from decimal import Decimal
 
 from tablewright.citations.figures import find_unproved_figures
 from tablewright.citations.quotes import whole_lines
-from tablewright.corpus.aggregate import Aggregated, Amount
 from tablewright.corpus.corpus import Corpus
-from tablewright.corpus.results import FoundItem, FoundItems, StatedFact
+from tablewright.corpus.results import Aggregated, Amount, FoundItem, FoundItems, StatedFact
 from tablewright.domain.condition import describe_condition
 from tablewright.domain.corpus import Question
 from tablewright.domain.reply import Citation, Ledger, ReplyRow

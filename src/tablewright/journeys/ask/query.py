@@ -17,8 +17,15 @@ import msgspec
 from tablewright.conditions.comparable import sort_key
 from tablewright.conditions.compare import Verdict, all_hold, is_text
 from tablewright.conditions.evaluate import Gap, Rules, Spellings, Stated, evaluate_condition, joint_key
-from tablewright.corpus.aggregate import Aggregated, Group, annotations_aggregate
-from tablewright.corpus.results import FoundItem, FoundItems, StatedFact, UndecidedItem
+from tablewright.corpus.results import (
+    Aggregated,
+    FoundItem,
+    FoundItems,
+    Group,
+    StatedFact,
+    UndecidedItem,
+    annotations_aggregate,
+)
 from tablewright.decisions.decision import Tell
 from tablewright.decisions.plan_question import QuestionPlan
 from tablewright.decisions.same_values import ToGroup, learn_spellings, values_to_group

@@ -7,20 +7,25 @@ from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 
+from msgspec import structs
+
 from tablewright.conditions.evaluate import Rules, Spellings
-from tablewright.corpus.results import FoundItem
+from tablewright.corpus.results import FoundItem, FoundItems
 from tablewright.decisions.conclude import Conclude, Conclusion, NumberedRow, ToConclude
 from tablewright.decisions.decision import decide
 from tablewright.decisions.plan_question import KIND, PlannedColumn, QuestionPlan
+from tablewright.domain.condition import describe_condition
 from tablewright.domain.corpus import Document
+from tablewright.domain.form import Form
 from tablewright.domain.model import Field, column_key
 from tablewright.domain.reply import Ledger, Reply, ToolUse
 from tablewright.domain.retrieved import concerning
-from tablewright.domain.text import shortened
+from tablewright.domain.text import plural, shortened
 from tablewright.domain.usage import EstimateRange
 from tablewright.engine.fill import Fill
 from tablewright.errors import ModelError
 from tablewright.journeys.ask.answering import (
+    NAMED,
     ROWS,
     Sources,
     answer_text,
@@ -42,12 +47,13 @@ from tablewright.journeys.ask.query import (
     spellings_for,
     thing_of,
 )
+from tablewright.journeys.ask.texts import cited_statements, read_texts
 from tablewright.journeys.ask.turn import QuestionTurn, with_sources
-from tablewright.journeys.ask.widening import beside_the_table, looser
-from tablewright.messages.catalogue import figure, translate
+from tablewright.journeys.ask.where import looked_up, members_of
+from tablewright.messages.catalogue import AskText, figure, translate
 from tablewright.models.text_budget import AROUND_A_LINE, LISTED_ROW, take_fitting
 
-NAMED = 6
+NAMED_ROWS = 6
 """Things that an answer names; more are a table."""
 TOO_MANY = 200
 """Rows beyond which one is asked to narrow the question."""
@@ -215,7 +221,7 @@ def effort_of(asking: QuestionTurn, calls: EstimateRange, tokens: EstimateRange,
     return f"{said}, {asking.translate('{low} to {high}', low=low, high=high) if low != high else low}"
 
 
-# ── by code ──────────────────────────────────────────────────────────────────────────────────────────────────────────
+# ── by code ─────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 async def reply_of(asking: QuestionTurn, things: Inventory, scope: QueryScope, said: Spellings) -> Reply | None:
@@ -240,7 +246,7 @@ async def reply_of(asking: QuestionTurn, things: Inventory, scope: QueryScope, s
     kept = kept_rows(columns, shown)
     rows = await shown_rows(kept, shown, sources)
     lines = [await answer_text(found, aggregated, sources, plan.sentence, plan.language)]
-    is_named = not plan.aggregate and 0 < len(shown) <= NAMED
+    is_named = not plan.aggregate and 0 < len(shown) <= NAMED_ROWS
     if is_named:
         in_order = [column.name for column in plan.columns]
         for thing, row in zip(shown, rows, strict=True):
@@ -300,7 +306,7 @@ def too_many(count: int, plan: QuestionPlan, scope: QueryScope) -> str:
     return f"{shown} {narrow}"
 
 
-# ── by a second look ─────────────────────────────────────────────────────────────────────────────────────────────────
+# ── by a second look ────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 def possible(plan: QuestionPlan, members: Sequence[Member], said: Spellings) -> list[Member]:
@@ -342,7 +348,7 @@ async def concluded(asking: QuestionTurn, members: Sequence[Member], things: Inv
     said = [
         with_sources(
             asking.calculated(each.text, each.calculations),
-            [await sources.of_thing(found[place]) for place in each.rows[:NAMED]],
+            [await sources.of_thing(found[place]) for place in each.rows[:NAMED_ROWS]],
         )
         for each in conclusion.statements
     ]
@@ -404,3 +410,71 @@ def row_text(member: Member, thing: FoundItem, columns: Sequence[str]) -> str:
     """A member in one line: "PO-7.pdf: Supplier ACME; Total 12.50 EUR"."""
     values = [f"{name} {value}" for name, value in zip(columns, values_of(thing, columns), strict=True) if value]
     return shortened(f"{member.document.name}: {'; '.join(values)}", LISTED_ROW)
+
+
+# ── where nothing matches ─────────────────────────────────────────────────────────────────────────────────────────────
+
+
+async def looser(asking: QuestionTurn, things: Inventory, scope: QueryScope, said: Spellings) -> tuple[str, ...]:
+    """What each condition, and the kind, keeps out, so that nobody must guess which one was wrong."""
+    plan = asking.plan
+    without: AskText[str] = "Without “{condition}” {count} would match{named}."
+    of_others: AskText[str] = (
+        "Of documents that are not {things}, {count} matches{named}.|"
+        "Of documents that are not {things}, {count} match{named}."
+    )
+    told = []
+    for condition in plan.conditions:
+        rest = [each for each in plan.conditions if each is not condition]
+        wider_plan = plan.model_copy(update={"conditions": rest})
+        told.append(
+            looked_again(asking, wider_plan, scope, said, without, condition=describe_condition(condition.condition))
+        )
+    if plan.conditions and (others := await of_other_kinds(asking, things, scope)):
+        wider = QueryScope(members=others)
+        told.append(looked_again(asking, plan, wider, said, of_others, things=plural(scope.called, 2)))
+    return tuple(filter(None, told))
+
+
+def looked_again(
+    asking: QuestionTurn, plan: QuestionPlan, scope: QueryScope, said: Spellings, text: str, **values: str
+) -> str:
+    found, _ = answer(plan.model_copy(update={"aggregate": "", "limit": 0}), scope, said)
+    count = len(found.matches)
+    asking.tried.append(
+        ToolUse(tool="annotations_search", asked=asked_of(scope.called, plan), matches=count, note="wider")
+    )
+    if not count:
+        return ""
+    names = f": {', '.join(each.title for each in found.matches)}" if count <= NAMED else ""
+    return translate("ask", text, plan.language, count=count, named=names, **values)
+
+
+async def of_other_kinds(asking: QuestionTurn, things: Inventory, scope: QueryScope) -> Sequence[Member]:
+    """The documents that were left out for their kind, with what is known of them."""
+    if any(each.row for each in scope.members):
+        return ()
+    if asking.form is not None:
+        form = structs.replace(asking.form, kind="")
+        members = (await looked_up(asking.context.store, asking.context.corpus, form, things))[1].members
+    else:
+        members = (await members_of(asking.context.store, Form(), things))[0]
+    known = {each.document.id for each in scope.members}
+    return [each for each in members if each.document.id not in known]
+
+
+async def beside_the_table(
+    asking: QuestionTurn, things: Inventory, scope: QueryScope, found: FoundItems, sources: Sources
+) -> tuple[list[str], str]:
+    """What passages of documents that were not looked up say to it, and how much was read for that. A model that does
+    not answer costs only this."""
+    wanted = "; ".join(map(describe_condition, asking.plan.where)) or asking.plan.question
+    whole = {each.document.id for each in scope.members if not each.row}
+    others = {each.id for members in things.kinds.values() for each in members} - whole
+    if not others:
+        return [], ""
+    read = await read_texts(asking, things, rounds=1, lookup=f"{wanted}: {ledger_of(found)}", documents=others)
+    if read.degraded:
+        return [], asking.translate("other documents were not searched for it: {why}", why=read.degraded)
+    lines = await cited_statements(asking, read.said, read.passages, sources)
+    return lines, asking.translate("beside the lookup, {read}", read=read.looked) if lines else ""
