@@ -222,13 +222,14 @@ def cpu_seconds() -> float:
 
 IN_PROCESS = """
 import asyncio, sys
+from tablewright.operations.fill import plan_fill
 from tablewright.services import Services
 from tablewright.domain.fieldspec import parse_field
 
 async def main():
     async with Services.open() as services:
         fields = [parse_field(text) for text in sys.argv[2:]]
-        filled = await (await services.plan_enrich(sys.argv[1], fields, "")).run()
+        filled = await (await plan_fill(services, sys.argv[1], fields)).run()
         print(filled.usage.seconds)
 
 asyncio.run(main())

@@ -36,6 +36,7 @@ from playwright.async_api import Browser, Page, async_playwright
 from serve import serving
 from tablewright.domain.model import Field
 from tablewright.operations.files import import_file
+from tablewright.operations.fill import plan_fill
 from tablewright.services import FileOptions, Services
 from tablewright.settings import Settings
 
@@ -214,7 +215,7 @@ async def library_rate(rows: int) -> float:
         (table_id,) = await make_tables(Path(folder), [rows])
         async with Services.open(Settings(home=folder), actor="bench") as services:
             begun = time.monotonic()
-            await (await services.plan_enrich(table_id, [Field(name="Double", question=FORMULA)])).run()
+            await (await plan_fill(services, table_id, [Field(name="Double", question=FORMULA)])).run()
             return rows / (time.monotonic() - begun)
 
 

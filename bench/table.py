@@ -23,6 +23,7 @@ from pathlib import Path
 
 from tablewright.domain.fieldspec import parse_field
 from tablewright.operations.files import export_file, import_file
+from tablewright.operations.fill import plan_fill
 from tablewright.services import Services
 from tablewright.settings import Settings
 
@@ -78,7 +79,7 @@ async def do(step: str, file: Path, settings: Settings) -> dict[str, float]:
 async def compute(services: Services) -> dict[str, float]:
     """A new column, computed, proposed, applied and committed; then undone, for the next round."""
     started = time.perf_counter()
-    run = await services.plan_enrich("bench", [parse_field(f"Total:number={FORMULA}")], "computation")
+    run = await plan_fill(services, "bench", [parse_field(f"Total:number={FORMULA}")], "computation")
     filled = await run.run()
     applied = await services.changes.apply(filled.proposal_id)
     seconds = time.perf_counter() - started

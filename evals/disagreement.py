@@ -32,6 +32,7 @@ from tablewright.domain.fieldspec import parse_field
 from tablewright.domain.proposal import Operation
 from tablewright.domain.text import show
 from tablewright.operations.files import import_file
+from tablewright.operations.fill import FillOptions, plan_fill
 from tablewright.services import FileOptions, Services
 from tablewright.settings import Settings
 from tablewright.values.measures import read_measures
@@ -104,7 +105,9 @@ async def run(entities: list[dict[str, Any]], args: argparse.Namespace) -> tuple
         async with Services.open(settings) as services:
             imported = await import_file(services, path, FileOptions(key_field="Name", header=True))
             params = {"thoroughness": args.thoroughness} if args.strategy == "research" else {}
-            run = await services.plan_enrich(imported.table.id, list(fields.values()), args.strategy, params=params)
+            run = await plan_fill(
+                services, imported.table.id, list(fields.values()), args.strategy, how=FillOptions(params=params or {})
+            )
             filled = await run.run()
             operations = await services.store.proposals.operations(filled.proposal_id)
     for operation in operations:

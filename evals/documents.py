@@ -47,6 +47,7 @@ from tablewright.domain.proposal import Operation
 from tablewright.domain.reply import Citation, Reply
 from tablewright.operations.ask import AskDocuments, ExportResult, ask_documents, export_result
 from tablewright.operations.documents import AddDocuments, add_documents, make_document_table
+from tablewright.operations.fill import plan_fill
 from tablewright.services import Services
 from tablewright.settings import Settings
 from tablewright.store.store import Store
@@ -157,7 +158,7 @@ class Library:
     async def fill(self, fields: Sequence[Field]) -> dict[tuple[str, str], Operation]:
         """A table of the documents, filled: the proposed cells by name of the document and field."""
         table = (await make_document_table(self.services, "documents")).table
-        fill = await self.services.plan_enrich(table.id, fields, "documents")
+        fill = await plan_fill(self.services, table.id, fields, "documents")
         filled = await fill.run()
         rows = {row.id: Path(str(row.cell("File").value)).stem for row in (await self.services.load(table.id)).rows}
         operations = await self.services.store.proposals.operations(filled.proposal_id, limit=100_000)

@@ -32,6 +32,7 @@ from tablewright.domain.model import Field
 from tablewright.domain.proposal import Operation
 from tablewright.domain.rowkey import fold, tokenize
 from tablewright.operations.files import import_file
+from tablewright.operations.fill import FillOptions, plan_fill
 from tablewright.services import FileOptions, Services
 from tablewright.settings import Settings
 from tablewright.values.dates import read_date
@@ -206,8 +207,12 @@ async def planned(
 ) -> Fill:
     """A run over the table that was written to `path`."""
     imported = await import_file(services, path, FileOptions(key_field=case.key, header=True))
-    return await services.plan_enrich(
-        imported.table.id, fields, args.strategy, params=params, concurrency=args.concurrency
+    return await plan_fill(
+        services,
+        imported.table.id,
+        fields,
+        args.strategy,
+        how=FillOptions(params=params or {}, concurrency=args.concurrency),
     )
 
 

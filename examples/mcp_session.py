@@ -17,7 +17,7 @@ async def main() -> None:
 
         await call("add_rows", csv="Company\nBrightwater Foods\nKestrelworks\n", name="firms")
         asked = ["Founded:number=What year was {Company} founded?"]
-        found = await call("enrich", table="firms", columns=asked)
+        found = await call("enrich", table="firms", fields=asked)
         print(found["rows"], found["notes"])
         print((await call("show_table", table="firms", evidence=True, proposal_id=found["proposal"]["id"]))["sources"])
         print(

@@ -111,6 +111,7 @@ def layers() -> dict[str, int]:
 async def fill_two_cells(folder: Path, recorder: CallRecorder) -> list[Any]:
     from tablewright.domain.fieldspec import parse_field
     from tablewright.operations.files import import_file
+    from tablewright.operations.fill import plan_fill
     from tablewright.services import Services
     from tablewright.settings import Settings
 
@@ -119,7 +120,7 @@ async def fill_two_cells(folder: Path, recorder: CallRecorder) -> list[Any]:
     async with Services.open(Settings(**options(folder))) as services:
         table_id = (await import_file(services, table)).table.id
         with recorder.recording():
-            run = await services.plan_enrich(table_id, [parse_field(QUESTION)])
+            run = await plan_fill(services, table_id, [parse_field(QUESTION)])
             filled = await services.jobs.run(run)
             await services.changes.apply(filled.proposal_id)
         return [row.cell("Founded").value for row in (await services.load(table_id)).rows]

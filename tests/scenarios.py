@@ -42,7 +42,9 @@ from tablewright.errors import BadFormula
 from tablewright.extraction.about import Subject
 from tablewright.formulas.formula import Formula
 from tablewright.health import try_model
+from tablewright.operations import fill
 from tablewright.operations.files import import_file
+from tablewright.operations.fill import PlanColumns, plan_fill
 from tablewright.sample import files
 from tablewright.sample.site import address
 from tablewright.sample.world import world
@@ -224,6 +226,10 @@ async def translate_formula(stage: Stage) -> Any:
     return await stage.decide(Translate(), formula)
 
 
+async def columns_from(services: Services, table_id: str, words: str) -> tuple[Field, ...]:
+    return (await fill.plan_columns(services, PlanColumns(table=table_id, request=words))).fields
+
+
 @scenario
 async def plan_columns(stage: Stage) -> Any:
     """As somebody says it on the page, about a table that has nothing of it yet."""
@@ -233,7 +239,7 @@ async def plan_columns(stage: Stage) -> Any:
     async with Services.open(stage.settings()) as services:
         table_id = (await import_file(services, stage.folder / "table.csv")).table.id
         words = "how much it weighs in kg, the price in pounds, and is it cordless or not"
-        return [document(field) for field in await services.plan_columns(table_id, words)]
+        return [document(field) for field in await columns_from(services, table_id, words)]
 
 
 @scenario
@@ -263,8 +269,8 @@ async def first_table(stage: Stage) -> Any:
     trial = await try_model(settings)
     async with Services.open(settings) as services:
         table_id = (await import_file(services, stage.folder / "List.tsv")).table.id
-        asked = await services.plan_columns(table_id, WANTED)
-        run = await services.plan_enrich(table_id, asked)
+        asked = await columns_from(services, table_id, WANTED)
+        run = await plan_fill(services, table_id, asked)
         filled = await run.run()
         cells = [shown(operation.cell) for operation in await services.store.proposals.operations(filled.proposal_id)]
     return {"test": trial.right, "columns": [document(field) for field in asked], "cells": cells}

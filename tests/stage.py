@@ -18,6 +18,7 @@ from tablewright.domain.research import Research, ResearchRequest
 from tablewright.models.build import build
 from tablewright.operations.ask import open_asker
 from tablewright.operations.files import import_file
+from tablewright.operations.fill import FillOptions, plan_fill
 from tablewright.operations.find import open_finder
 from tablewright.operations.research import open_researcher
 from tablewright.sample import files
@@ -75,7 +76,7 @@ class Stage:
                 await add_documents(services, self._written(papers), workers=1)
             imported = await import_file(services, self.folder / "table.csv")
             asked = [parse_field(text) for text in fields]
-            run = await services.plan_enrich(imported.table.id, asked, strategy, params=params)
+            run = await plan_fill(services, imported.table.id, asked, strategy, how=FillOptions(params=params or {}))
             filled = await run.run()
             rows = [row async for row in services.rows(imported.table.id)]
             names = {row.id: str(next(iter(row.cells.values())).value) for row in rows}

@@ -18,6 +18,7 @@ from tablewright.domain.model import Finding, Row, Step
 from tablewright.domain.retrieved import Retrieved
 from tablewright.domain.text import cell_text
 from tablewright.operations.files import import_file
+from tablewright.operations.fill import FillOptions, plan_fill
 from tablewright.services import Services
 from tablewright.settings import Settings
 from tablewright.strategies.strategy import Answer, Need, Strategy, Task, Tell, Tools
@@ -85,7 +86,9 @@ async def main(job: Job) -> None:
         for file in job.files():
             table = (await import_file(services, file)).table
             field = parse_field(f"Founded:number={QUESTION}")
-            fill = await services.plan_enrich(table.id, [field], FromText.name, concurrency=job.concurrency)
+            fill = await plan_fill(
+                services, table.id, [field], FromText.name, how=FillOptions(concurrency=job.concurrency)
+            )
             gc.collect()
             gc.freeze()  # as the command line does
             with measured.timed():

@@ -16,7 +16,6 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from tablewright.application.advising import ShortlistVerbs
-from tablewright.application.filling import EnrichVerbs
 from tablewright.application.tables import TableVerbs
 from tablewright.domain.access import Acting, Person
 from tablewright.domain.files import Exported, FileOptions, Imported, SentToSheets
@@ -94,7 +93,7 @@ PATIENCE = 600.0
 """Seconds for which a database that is gone is waited for, once it was there."""
 
 
-class Services(TableVerbs, EnrichVerbs, ShortlistVerbs):
+class Services(TableVerbs, ShortlistVerbs):
     def __init__(self, settings: Settings, store: Store, actor: str, stack: AsyncExitStack) -> None:
         self.settings = settings
         self.server = self

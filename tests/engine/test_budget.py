@@ -11,6 +11,7 @@ from tablewright.domain.fieldspec import parse_field
 from tablewright.domain.model import Cell
 from tablewright.domain.proposal import Operation
 from tablewright.operations.files import import_file
+from tablewright.operations.fill import FillOptions, plan_fill
 from tablewright.services import Filled, Services
 from tablewright.settings import Settings
 
@@ -33,7 +34,7 @@ async def fill(
     settings: Settings, table_id: str, strategy: str = "lookup", *, apply: bool = False
 ) -> tuple[Filled, list[Operation]]:
     async with Services.open(settings) as services:
-        run = await services.plan_enrich(table_id, [parse_field(FOUNDED)], strategy)
+        run = await plan_fill(services, table_id, [parse_field(FOUNDED)], strategy)
         filled = await run.run()
         operations = await services.store.proposals.operations(filled.proposal_id)
         if apply:
@@ -55,7 +56,9 @@ async def test_a_cap_that_is_reached_in_the_middle_stops_there_and_keeps_what_wa
     params = {"rows_a_call": "1"} if strategy == "pipeline" else {}
     table_id = await imported(settings, tmp_path)
     async with Services.open(settings) as services:
-        run = await services.plan_enrich(table_id, [parse_field(FOUNDED)], strategy, params=params)
+        run = await plan_fill(
+            services, table_id, [parse_field(FOUNDED)], strategy, how=FillOptions(params=params or {})
+        )
         filled = await run.run()
         operations = await services.store.proposals.operations(filled.proposal_id)
         stored = await services.store.proposals.get(filled.proposal_id)
@@ -121,7 +124,7 @@ async def test_a_doubted_cell_that_was_not_come_to_keeps_its_value(
     model.asked.clear()
     question = "Founded:number=In which year did {Company} begin?"
     async with Services.open(replace(settings, budget="0.0004")) as services:
-        run = await services.plan_enrich(table_id, [parse_field(question)], "lookup")
+        run = await plan_fill(services, table_id, [parse_field(question)], "lookup")
         filled = await run.run()
         await services.changes.apply(filled.proposal_id)
         rows = (await services.load(table_id)).rows

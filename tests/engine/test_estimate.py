@@ -18,6 +18,7 @@ from tablewright.models.build import build
 from tablewright.models.local import SERVERS
 from tablewright.models.text_budget import ROWS_A_CALL
 from tablewright.operations.files import import_file
+from tablewright.operations.fill import FillOptions, plan_fill
 from tablewright.services import Filled, Services
 from tablewright.settings import Settings
 from tablewright.store.store import Store
@@ -43,7 +44,7 @@ class Desk:
 
     async def plan(self, *fields: str, strategy: str = "lookup", **more: Any) -> Fill:
         asked = [parse_field(text) for text in fields or (FOUNDED,)]
-        return await self.services.plan_enrich(self.table_id, asked, strategy, **more)
+        return await plan_fill(self.services, self.table_id, asked, strategy, how=FillOptions(**more))
 
     async def estimate(self, *fields: str, strategy: str = "lookup", **more: Any) -> Estimate:
         return await (await self.plan(*fields, strategy=strategy, **more)).estimate()
@@ -85,7 +86,7 @@ async def test_only_what_needs_work_is_counted(web: SmallWeb, tmp_path: Path) ->
         await services.changes.flag(works.table_id, 2, "Founded")
         assert (await works.estimate()).rows == 1
         assert (await works.estimate(SEAT, max_rows=1)).rows == 1
-        assert (await works.estimate(SEAT, row_ids=[2, 3])).rows == 1
+        assert (await works.estimate(SEAT, rows=(2, 3))).rows == 1
 
 
 # ── how well it does ─────────────────────────────────────────────────────────────────────────────────────────────────
@@ -153,9 +154,9 @@ async def test_the_newest_run_weighs_more(web: SmallWeb, tmp_path: Path) -> None
     async with Services.open(web.settings(tmp_path)) as services:
         works = await desk(services, tmp_path)
         web.pages, known = {}, web.pages
-        await works.fill(row_ids=list(range(1, 11)))
+        await works.fill(rows=tuple(range(1, 11)))
         web.pages = known
-        await works.fill(row_ids=list(range(11, 21)))
+        await works.fill(rows=tuple(range(11, 21)))
         likely = await works.estimate()
     without, found = 40, 10
     assert (without + found) / 20 * 30 > likely.searches > found / 10 * 30

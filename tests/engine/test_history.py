@@ -19,6 +19,7 @@ from tablewright.engine.policy import ONCE, RetryPolicy
 from tablewright.journeys import enrich
 from tablewright.journeys.enrich import cells_to_fill
 from tablewright.operations.files import import_file
+from tablewright.operations.fill import FillOptions, plan_fill
 from tablewright.services import Services
 from tablewright.store.store import Store
 from tablewright.strategies.strategy import FIRST, Answer, Feedback, Kind, Need, Strategy, Task, Tell, Tools
@@ -325,7 +326,7 @@ async def filled_once(services: Services, folder: Path, strategy: str, **how: An
         (folder / "firms.csv").write_text("Company\nAcme Turbines\n", encoding="utf-8")
         await import_file(services, folder / "firms.csv")
     fax = [parse_field("Fax=What is the fax number of {Company}?")]
-    run = await services.plan_enrich("firms", fax, strategy, retry=ONCE, **how)
+    run = await plan_fill(services, "firms", fax, strategy, how=FillOptions(attempts=1, **how))
     return (await services.store.attempts.of_run((await run.run()).run_id))[1]
 
 

@@ -18,7 +18,7 @@ from tablewright.errors import ModelUnavailable, SearchError
 from tablewright.models import retry
 from tablewright.models.build import build
 from tablewright.operations.files import import_file
-from tablewright.operations.fill import report_fill
+from tablewright.operations.fill import plan_fill, report_fill
 from tablewright.operations.runs import RunRequest, get_run
 from tablewright.services import Filled, Services
 from tablewright.settings import Settings
@@ -63,7 +63,7 @@ async def filled(
     settings: Settings, table_id: str, strategy: str = "lookup", field: str = FOUNDED
 ) -> tuple[Filled, list[Operation]]:
     async with Services.open(settings) as services:
-        run = await services.plan_enrich(table_id, [parse_field(field)], strategy)
+        run = await plan_fill(services, table_id, [parse_field(field)], strategy)
         done = await run.run()
         operations = await services.store.proposals.operations(done.proposal_id)
         await services.changes.apply(done.proposal_id)
@@ -284,7 +284,7 @@ async def test_answers_that_came_without_the_model_are_counted_and_said(
     table_id = await imported(settings, tmp_path)
     model.otherwise = Reply(200, b'{"not": "an answer"}', {"content-type": "application/json"})
     async with Services.open(settings) as services:
-        run = await services.plan_enrich(table_id, [parse_field(FOUNDED)], "lookup")
+        run = await plan_fill(services, table_id, [parse_field(FOUNDED)], "lookup")
         done = await run.run()
         reasoning = (await services.store.proposals.get(done.proposal_id)).reasoning
         report = await report_fill(services, done)
@@ -305,7 +305,7 @@ async def test_a_row_is_skipped_only_if_what_the_question_needs_is_empty_and_it_
     news: list[Progress] = []
     async with Services.open(settings) as services:
         field = parse_field("Founded:number=What year was {Trade name} founded?")
-        run = await services.plan_enrich(table_id, [field], "lookup", watch=news.append)
+        run = await plan_fill(services, table_id, [field], "lookup", watch=news.append)
         done = await run.run()
         report = await report_fill(services, done)
     assert (done.found, done.incomplete) == (1, 2)

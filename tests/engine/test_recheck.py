@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -15,9 +16,11 @@ from tablewright.domain.edits import SetCell
 from tablewright.domain.fieldspec import parse_field
 from tablewright.domain.model import Cell, Evidence, Field, given
 from tablewright.domain.retrieved import Refusal, Retrieved
-from tablewright.engine.recheck import Recheck, Rechecked, judge, overall
+from tablewright.engine.recheck import Recheck, judge, overall
 from tablewright.errors import NotFound
+from tablewright.operations import fill
 from tablewright.operations.files import export_file, import_file
+from tablewright.operations.fill import RecheckResult, RecheckTable, plan_fill
 from tablewright.services import Services
 from tablewright.sources.source import Query, Searched
 from tablewright.store.store import Store
@@ -45,7 +48,7 @@ async def filled(tmp_path: Path) -> AsyncIterator[tuple[SmallWeb, Services]]:
     pages = {path(name): page(name, year) for name, year in zip(NAMES, YEARS, strict=True)}
     async with small_web(pages) as web, Services.open(web.settings(tmp_path / "home")) as services:
         await import_file(services, tmp_path / "companies.csv")
-        run = await services.plan_enrich("companies", [FOUNDED], "")
+        run = await plan_fill(services, "companies", [FOUNDED])
         await services.changes.apply((await run.run()).proposal_id)
         assert [(cell.value, cell.status) for cell in await cells(services)] == [(y, "ENRICHED") for y in YEARS]
         web.requests.clear()
@@ -56,8 +59,8 @@ async def cells(services: Services) -> list[Cell]:
     return [row.cell("Founded") async for row in services.rows("companies")]
 
 
-async def recheck(services: Services, **how: bool | list[int]) -> Rechecked:
-    return await services.recheck("companies", **how)  # type: ignore[arg-type]
+async def recheck(services: Services, **how: Any) -> RecheckResult:
+    return await fill.recheck(services, RecheckTable(table="companies", **how))
 
 
 async def test_pages_that_still_say_it_support_their_cells_and_each_is_really_asked_for_once(tmp_path: Path) -> None:
@@ -75,7 +78,7 @@ async def test_pages_that_still_say_it_support_their_cells_and_each_is_really_as
 async def test_the_history_has_the_name_of_whoever_asked(tmp_path: Path) -> None:
     async with filled(tmp_path) as (web, services):
         web.pages["/quillon"] = page("Quillon Robotics", 1991)
-        run_id = await services.acting("ann").start_recheck("companies")
+        run_id = (await fill.start_recheck(services.acting("ann"), RecheckTable(table="companies"))).run_id
         async for _ in services.jobs.watch(run_id):
             pass
         assert (await services.store.log.changes("companies", limit=1))[0].actor == "ann"
@@ -104,7 +107,7 @@ async def test_a_dry_run_says_the_same_and_writes_nothing(tmp_path: Path) -> Non
         before = await cells(services)
         web.pages["/quillon"] = page("Quillon Robotics", 1991)
         done = await recheck(services, dry_run=True)
-        assert (done.count("changed"), done.change) == (1, None)
+        assert (done.changed, done.change) == (1, None)
         assert await cells(services) == before
 
 
@@ -165,23 +168,26 @@ async def test_an_imported_table_is_rechecked_and_no_search_provider_is_needed(t
 
 async def test_only_the_named_rows_and_columns_are_looked_at(tmp_path: Path) -> None:
     async with filled(tmp_path) as (web, services):
-        done = await recheck(services, row_ids=[2])
+        done = await recheck(services, rows=[2])
         assert [cell.row_id for cell in done.cells] == [2]
         assert web.requests["/quillon"] == 1
         assert web.requests["/halden"] == 0
-        nothing = await services.recheck("companies", ["company"])
+        nothing = await recheck(services, fields=("company",))
         assert (nothing.cells, nothing.pages) == ((), 0)
         with pytest.raises(NotFound, match="no row 9"):
-            await recheck(services, row_ids=[9])
+            await recheck(services, rows=[9])
         with pytest.raises(NotFound, match="Profit"):
-            await services.recheck("companies", ["Profit"])
+            await recheck(services, fields=("Profit",))
 
 
 async def test_stopping_keeps_what_was_seen_so_far(tmp_path: Path) -> None:
     async with filled(tmp_path) as (web, services):
         for name in NAMES:
             web.pages[path(name)] = page(name, 1800)
-        done = await services.recheck("companies", watch=lambda news: services.jobs.stop() if news.done == 1 else None)
+        request = RecheckTable(table="companies")
+        done = await fill.recheck(
+            services, request, watch=lambda news: services.jobs.stop() if news.done == 1 else None
+        )
         assert done.status == "cancelled"
         verdicts = [cell.verdict for cell in done.cells]
         assert 1 <= verdicts.count("changed") < 3

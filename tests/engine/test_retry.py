@@ -16,7 +16,7 @@ from tablewright.engine.policy import RetryPolicy
 from tablewright.engine.quality import evaluate
 from tablewright.engine.retry import Retry, merged
 from tablewright.operations.files import import_file
-from tablewright.operations.fill import report_fill
+from tablewright.operations.fill import plan_fill, report_fill
 from tablewright.operations.tables import RemoveTable, remove_table
 from tablewright.services import Services
 from tablewright.settings import Settings
@@ -260,7 +260,7 @@ async def test_every_attempt_is_kept_with_what_it_tried(web: SmallWeb, tmp_path:
     (tmp_path / "t.csv").write_text(TABLE, encoding="utf-8")
     async with Services.open(web.settings(tmp_path)) as services:
         table = (await import_file(services, tmp_path / "t.csv")).table
-        run = await services.plan_enrich(table.id, [parse_field(FOUNDED), parse_field(CEO)], "pipeline")
+        run = await plan_fill(services, table.id, [parse_field(FOUNDED), parse_field(CEO)], "pipeline")
         filled = await run.run()
         report = await report_fill(services, filled)
         first, second = report["rows"][0]["attempts"]

@@ -7,6 +7,7 @@ from pathlib import Path
 from tablewright.domain.fieldspec import parse_field
 from tablewright.engine.rows import COMPUTED_SLICES, SLICE, WINDOW
 from tablewright.operations.files import import_file
+from tablewright.operations.fill import plan_fill
 from tablewright.services import Services
 from tablewright.settings import Settings
 
@@ -14,7 +15,7 @@ ROWS = WINDOW + 1
 
 
 async def slices_of(services: Services, table_id: str, field: str) -> int:
-    fill = await services.plan_enrich(table_id, [parse_field(field)])
+    fill = await plan_fill(services, table_id, [parse_field(field)])
     run_id = await fill.begin("nobody", settings={})
     return len((await services.store.slices.totals(run_id)).unfinished)
 
@@ -33,7 +34,7 @@ async def test_a_large_computation_has_few_slices_and_tells_how_far_it_is(tmp_pa
     async with Services.open(Settings(home=str(tmp_path / "home"))) as services:
         table_id = (await import_file(services, tmp_path / "prices.csv")).table.id
         assert await slices_of(services, table_id, "Double:number={Price} * 2") == COMPUTED_SLICES
-        fill = await services.plan_enrich(table_id, [parse_field("Double:number={Price} * 2")])
+        fill = await plan_fill(services, table_id, [parse_field("Double:number={Price} * 2")])
         filled = await services.jobs.run(fill)
         told = [event.progress async for event in services.jobs.watch(filled.run_id)]
     assert (filled.found, filled.rows) == (rows, rows)

@@ -13,6 +13,7 @@ from tablewright.domain.fieldspec import parse_field
 from tablewright.engine.fill import Fill
 from tablewright.errors import OverQuota
 from tablewright.operations.files import import_rows
+from tablewright.operations.fill import FillOptions, plan_fill
 from tablewright.services import Services
 from tablewright.settings import Settings
 
@@ -32,7 +33,9 @@ async def planned(app: Services, name: str, rows: int) -> Fill:
     """A run over a table of its own: no row is like another, so that each is bought."""
     notes = [{"Note": f"{name} {number}"} for number in range(rows)]
     table = (await import_rows(app, notes)).table
-    return await app.plan_enrich(table.id, [parse_field(KIND)], "transform", params={"rows_a_call": "1"})
+    return await plan_fill(
+        app, table.id, [parse_field(KIND)], "transform", how=FillOptions(params={"rows_a_call": "1"})
+    )
 
 
 async def spend(app: Services, name: str, rows: int) -> str:

@@ -18,6 +18,8 @@ from tablewright.jobs.kinds import RunContext
 from tablewright.jobs.schedules import Schedule
 from tablewright.operations import work
 from tablewright.operations.files import import_file
+from tablewright.operations.fill import plan_fill
+from tablewright.operations.schedules import SetSchedule, set_schedule
 from tablewright.services import Services
 from tablewright.settings import Settings
 from tests.jobs.test_resumed_here import ended, serving
@@ -41,7 +43,7 @@ async def services(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncItera
         ann = await named(opened, "ann")
         table = (await import_file(ann, rows)).table
         await share(ann, "table", table.id, ["bob"])
-        filled = await (await ann.plan_enrich(table.id, [DOUBLE], "computation")).run()
+        filled = await (await plan_fill(ann, table.id, [DOUBLE], "computation")).run()
         await ann.changes.apply(filled.proposal_id)
         yield opened
 
@@ -62,6 +64,12 @@ async def lose(services: Services, how: str) -> str:
         return "the user in whose name it runs was removed"
     await unshare(services, "table", "prices", ["ann"])
     return "ann, in whose name it runs, no longer has access to the table"
+
+
+async def refresh_daily(services: Services) -> Schedule:
+    await set_schedule(services, SetSchedule(table="prices", every="day", routine="refresh", apply=True))
+    (found,) = await services.jobs.schedules((await services.table("prices")).id)
+    return found
 
 
 async def fire(schedule: Schedule) -> None:
@@ -88,7 +96,7 @@ async def test_a_schedule_pauses_once_its_author_may_not_and_another_editor_take
 ) -> None:
     ann, bob = await named(services, "ann"), await named(services, "bob")
     async with serving(services):
-        schedule = await ann.schedule("prices", "refresh", "day", apply=True)
+        schedule = await refresh_daily(ann)
         assert (await refreshed(services, schedule, 20))[0] == 40
         said = await lose(services, how)
         double, runs = await refreshed(services, schedule, 30)
@@ -99,7 +107,7 @@ async def test_a_schedule_pauses_once_its_author_may_not_and_another_editor_take
         assert len((await refreshed(services, schedule, 50))[1]) == 2, "it is said once, not at every time"
         (shown,) = await bob.jobs.schedules(schedule.table_id)
         assert said in shown.paused
-        again = await bob.schedule(schedule.table_id, "refresh", "day", apply=True)
+        again = await refresh_daily(bob)
         (shown,) = await bob.jobs.schedules(schedule.table_id)
         assert (shown.author, shown.paused) == ("bob", "")
         double, runs = await refreshed(services, again, 60)
@@ -110,7 +118,7 @@ async def test_a_schedule_pauses_once_its_author_may_not_and_another_editor_take
 async def test_a_schedule_goes_on_once_its_author_may_again(services: Services) -> None:
     ann = await named(services, "ann")
     async with serving(services):
-        schedule = await ann.schedule("prices", "refresh", "day", apply=True)
+        schedule = await refresh_daily(ann)
         await lose(services, "demoted")
         assert (await refreshed(services, schedule, 30))[0] == 24
         await services.store.users.change_role("ann", "editor")
@@ -122,7 +130,7 @@ async def test_a_run_that_workers_take_up_pauses_and_goes_on_in_the_name_of_whoe
     services: Services, how: str
 ) -> None:
     ann, bob = await named(services, "ann"), await named(services, "bob")
-    fill = await ann.plan_enrich("prices", [FOUNDED], "pipeline")
+    fill = await plan_fill(ann, "prices", [FOUNDED], "pipeline")
     run_id = await fill.begin("queue/of-a-process-that-is-gone")
     said = await lose(services, how)
     async with serving(services):
@@ -140,7 +148,7 @@ async def test_a_run_that_workers_take_up_pauses_and_goes_on_in_the_name_of_whoe
 
 async def test_a_run_that_is_resumed_stays_its_starters_while_they_may(services: Services) -> None:
     ann, bob = await named(services, "ann"), await named(services, "bob")
-    run_id = await (await ann.plan_enrich("prices", [FOUNDED], "pipeline")).begin("queue/of-a-process-that-is-gone")
+    run_id = await (await plan_fill(ann, "prices", [FOUNDED], "pipeline")).begin("queue/of-a-process-that-is-gone")
     before = await ann.jobs.get(run_id)
     await bob.jobs.resume(run_id)
     await ended(services, run_id)

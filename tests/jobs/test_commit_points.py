@@ -14,6 +14,7 @@ import pytest
 from tablewright.domain.fieldspec import parse_field
 from tablewright.errors import DiskFull
 from tablewright.operations.files import import_file
+from tablewright.operations.fill import plan_fill
 from tablewright.operations.tables import RemoveTable, remove_table
 from tablewright.services import Services
 from tablewright.settings import Settings
@@ -61,7 +62,7 @@ async def bring(services: Services) -> str:
 
 
 async def fill(services: Services, table_id: str) -> str:
-    planned = await services.plan_enrich(table_id, [parse_field(FIELDS[0])])
+    planned = await plan_fill(services, table_id, [parse_field(FIELDS[0])])
     return (await services.jobs.run(planned)).run_id
 
 

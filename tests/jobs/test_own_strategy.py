@@ -11,6 +11,7 @@ import pytest
 from tablewright.domain.fieldspec import parse_field
 from tablewright.errors import UsageError
 from tablewright.operations.files import import_file
+from tablewright.operations.fill import plan_fill
 from tablewright.operations.runs import ResumeRun, RunRequest, cancel_run, get_run, resume_run
 from tablewright.services import Services
 from tablewright.settings import Settings
@@ -39,7 +40,7 @@ async def test_its_feed_names_each_row_and_it_is_cancelled_and_resumed_by_id(tmp
 
     async with Services.open(Settings(home=str(tmp_path / "home"), concurrency="2")) as services:
         table_id = await bring(services, tmp_path)
-        fill = await services.plan_enrich(table_id, [FIELD], length)
+        fill = await plan_fill(services, table_id, [FIELD], length)
         running = asyncio.create_task(services.jobs.run(fill))
         async with asyncio.timeout(PATIENCE):
             await halfway.wait()
@@ -61,7 +62,7 @@ async def test_another_process_says_why_it_cannot_resume_it_and_can_end_it(tmp_p
     settings = Settings(home=str(tmp_path / "home"))
     async with Services.open(settings) as services:
         table_id = await bring(services, tmp_path)
-        fill = await services.plan_enrich(table_id, [FIELD], lambda row: {"Length": len(row["Company"])})
+        fill = await plan_fill(services, table_id, [FIELD], lambda row: {"Length": len(row["Company"])})
         run_id = await fill.begin("a process that was killed", settings={})
     async with Services.open(settings) as services:
         assert (await get_run(services, RunRequest(run_id=run_id))).status == "interrupted"
@@ -70,5 +71,5 @@ async def test_another_process_says_why_it_cannot_resume_it_and_can_end_it(tmp_p
         assert "Run that program again" in refused.value.advice
         ended = await cancel_run(services, RunRequest(run_id=run_id))
         assert ended.status == "cancelled"
-        again = await services.plan_enrich(table_id, [FIELD], lambda row: {"Length": len(row["Company"])})
+        again = await plan_fill(services, table_id, [FIELD], lambda row: {"Length": len(row["Company"])})
         assert (await services.jobs.run(again)).found == ROWS

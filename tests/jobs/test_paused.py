@@ -11,6 +11,7 @@ import pytest
 from tablewright.domain.document import document
 from tablewright.domain.fieldspec import parse_field
 from tablewright.operations.files import import_file
+from tablewright.operations.fill import plan_fill
 from tablewright.operations.runs import RunRequest, get_run
 from tablewright.services import Filled, Services
 from tablewright.settings import Settings
@@ -26,7 +27,7 @@ async def begun(settings: Settings, folder: Path) -> Filled:
     (folder / "works.csv").write_text(TABLE, encoding="utf-8")
     async with Services.open(settings) as services:
         table = (await import_file(services, folder / "works.csv")).table
-        fill = await services.plan_enrich(table.id, [parse_field(FOUNDED)], "lookup")
+        fill = await plan_fill(services, table.id, [parse_field(FOUNDED)], "lookup")
         return await services.jobs.run(fill)
 
 

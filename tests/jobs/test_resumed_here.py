@@ -16,6 +16,7 @@ from tablewright.domain.run import Progress
 from tablewright.errors import RunError
 from tablewright.jobs import queue
 from tablewright.operations.files import import_file
+from tablewright.operations.fill import plan_fill
 from tablewright.operations.tables import RemoveTable, remove_table
 from tablewright.services import Services
 from tablewright.settings import Settings
@@ -60,7 +61,7 @@ async def ended(services: Services, run_id: str) -> None:
 
 
 async def stopped_and_resumed(services: Services) -> None:
-    run_id = await services.jobs.start(await services.plan_enrich("companies", [FIELD], "pipeline"))
+    run_id = await services.jobs.start(await plan_fill(services, "companies", [FIELD], "pipeline"))
     async for event in services.jobs.watch(run_id):
         if event.progress.stage == "row_done":
             await services.jobs.cancel(run_id)
@@ -92,7 +93,7 @@ async def test_a_server_resumes_what_it_had_given_to_the_workers_before(services
 
 async def test_a_server_computes_a_formula_without_the_queue(services: Services) -> None:
     async with serving(services):
-        fill = await services.plan_enrich("companies", [parse_field("Loud={Company} & '!'")], "computation")
+        fill = await plan_fill(services, "companies", [parse_field("Loud={Company} & '!'")], "computation")
         run_id = await services.jobs.start(fill)
         await ended(services, run_id)
         run = await services.jobs.get(run_id)
@@ -101,7 +102,7 @@ async def test_a_server_computes_a_formula_without_the_queue(services: Services)
 
 
 async def test_a_run_that_the_queue_knows_nothing_of_goes_on(services: Services) -> None:
-    fill = await services.plan_enrich("companies", [FIELD], "pipeline")
+    fill = await plan_fill(services, "companies", [FIELD], "pipeline")
     run_id = await fill.begin("queue/of-a-lost-database")
     async with serving(services):
         await ended(services, run_id)
@@ -111,7 +112,7 @@ async def test_a_run_that_the_queue_knows_nothing_of_goes_on(services: Services)
 async def test_a_run_whose_workflows_are_lost_again_and_again_fails_and_can_be_resumed(
     services: Services,
 ) -> None:
-    fill = await services.plan_enrich("companies", [FIELD], "pipeline")
+    fill = await plan_fill(services, "companies", [FIELD], "pipeline")
     run_id = await fill.begin("queue/first")
     for owner in ("queue/second", "queue/third"):
         assert await services.store.runs.take(await services.jobs.get(run_id), owner)
@@ -137,7 +138,7 @@ async def test_a_routine_is_a_run_of_the_workers(services: Services) -> None:
 
 
 async def test_what_a_run_used_up_is_not_counted_twice_when_it_is_resumed(services: Services) -> None:
-    run_id = await services.jobs.start(await services.plan_enrich("companies", [FIELD], "pipeline"))
+    run_id = await services.jobs.start(await plan_fill(services, "companies", [FIELD], "pipeline"))
     async for event in services.jobs.watch(run_id):
         if event.progress.stage == "row_done":
             await services.jobs.cancel(run_id)
@@ -155,7 +156,7 @@ async def test_a_run_whose_table_is_removed_says_so(services: Services) -> None:
         if progress.stage == "row_done" and not removing:
             removing.append(asyncio.ensure_future(remove_table(services, RemoveTable(table="companies"))))
 
-    fill = await services.plan_enrich("companies", [FIELD], "pipeline", watch=watch)
+    fill = await plan_fill(services, "companies", [FIELD], "pipeline", watch=watch)
     with pytest.raises(RunError, match="its table was removed"):
         await services.jobs.run(fill)
     await asyncio.gather(*removing)
@@ -167,7 +168,7 @@ async def test_what_goes_on_in_the_background_when_a_program_ends_can_be_gone_on
     settings = Settings(home=str(tmp_path), search="sample", concurrency="1", attempts="1")
     async with Services.open(settings) as services:
         await import_file(services, table)
-        run_id = await services.jobs.start(await services.plan_enrich("companies", [FIELD], "pipeline"))
+        run_id = await services.jobs.start(await plan_fill(services, "companies", [FIELD], "pipeline"))
         async for event in services.jobs.watch(run_id):
             if event.progress.stage == "row_done":
                 break

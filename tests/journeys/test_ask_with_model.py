@@ -126,7 +126,7 @@ async def test_what_was_read_before_a_document_changed_decides_nothing(library: 
         await add_documents(services, [path], workers=1)
         reply = await look_up(services, form_of("kind = receipt and item contains tire"))
         (group,) = [each for each in await list_groups(services) if each.name == "receipt"]
-        stale = [(cell.field, cell.row_id) for cell in await services.stale(group.table_id)]
+        stale = [(cell.field, cell.row_id) for cell in await services.store.log.stale(group.table_id)]
     (item,) = [each for each in group.columns if each.name == "Item"]
     assert str(item) == "Item (59, 1 stale)"
     assert stale == [("Item", 2), ("Total", 2)]

@@ -14,6 +14,7 @@ from tablewright.domain.fieldspec import parse_field
 from tablewright.doors.cli.main import app
 from tablewright.errors import BadSetting, RunError, UsageError
 from tablewright.operations.files import import_file, write_to_sheets
+from tablewright.operations.fill import plan_fill
 from tablewright.services import FileOptions, Services
 from tablewright.settings import Settings
 from tests.google import ACCOUNT, LINK, SHARED, FakeGoogle, running_google
@@ -33,7 +34,7 @@ async def send(google: FakeGoogle, home: Path, to: str, key: str | None = None) 
     path.write_text(ROWS, encoding="utf-8")
     async with Services.open(settings, actor="test") as services:
         table = (await import_file(services, path, FileOptions(name="Tea's prices"))).table
-        fill = await services.plan_enrich(table.id, [parse_field("Double:number={Price} * 2")])
+        fill = await plan_fill(services, table.id, [parse_field("Double:number={Price} * 2")])
         await services.changes.apply((await fill.run()).proposal_id)
         return (await write_to_sheets(services, table.id, to)).link
 

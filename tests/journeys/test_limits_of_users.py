@@ -16,6 +16,7 @@ from tablewright.domain.fieldspec import parse_field
 from tablewright.domain.shortlist import CONFIRM, ENRICH
 from tablewright.errors import OverBudget, OverQuota, TablewrightError
 from tablewright.operations.files import import_rows
+from tablewright.operations.fill import plan_fill
 from tablewright.operations.tables import RemoveTable, remove_table
 from tablewright.services import Services
 from tablewright.settings import Settings
@@ -144,7 +145,7 @@ async def test_a_small_input_does_not_grow_past_what_may_be_stored(tmp_path: Pat
         rows = [{"Note": "x" * 950} for _ in range(200)]
         table = (await import_rows(ann, rows)).table
         question = "Long=" + " & ".join(["{Note}"] * 50)
-        fill = await ann.plan_enrich(table.id, [parse_field(question)], "computation")
+        fill = await plan_fill(ann, table.id, [parse_field(question)], "computation")
         run_id = await ann.jobs.start(fill)
         async for _ in ann.jobs.watch(run_id):
             pass

@@ -16,6 +16,7 @@ from tablewright.errors import NotFound, UsageError
 from tablewright.journeys import refresh as journey
 from tablewright.journeys.enrich import with_inputs
 from tablewright.operations.files import import_file
+from tablewright.operations.fill import FillOptions, list_stale_rounds, plan_fill, plan_round
 from tablewright.services import Filled, Services
 from tablewright.settings import Settings
 from tablewright.store.store import Store
@@ -35,7 +36,7 @@ async def services(tmp_path: Path) -> AsyncIterator[Services]:
     (tmp_path / "sales.csv").write_text("Name,Price,Quantity\nTea,2,3\nMilk,,4\nBread,5,1\n")
     async with Services.open(Settings(home=str(tmp_path / "home"))) as opened:
         await import_file(opened, tmp_path / "sales.csv")
-        run = await opened.plan_enrich("sales", [TOTAL, TAX], "")
+        run = await plan_fill(opened, "sales", [TOTAL, TAX])
         await opened.changes.apply((await run.run()).proposal_id)
         yield opened
 
@@ -50,8 +51,8 @@ async def values(services: Services, name: str, table: str = "sales") -> list[Va
 
 async def refresh(services: Services, *names: str, table: str = "sales", apply: bool = True) -> list[Filled]:
     filled = []
-    for each in await services.stale_rounds(table, names):
-        run = await services.plan_refresh(table, each)
+    for each in await list_stale_rounds(services, table, names):
+        run = await plan_round(services, table, each)
         if run is not None:
             filled.append(await run.run())
             if apply:
@@ -85,7 +86,7 @@ async def test_exactly_the_stale_cells_are_filled_inputs_first(services: Service
     await services.changes.flag("sales", 3, "Total")
     await services.changes.set_value("sales", 1, "Price", "10")
     await services.changes.set_value("sales", 2, "Price", "7")
-    rounds = await services.stale_rounds("sales")
+    rounds = await list_stale_rounds(services, "sales")
     assert [(each.strategy, each.fields, len(each.cells)) for each in rounds] == [
         ("computation", ("Total",), 2),
         ("computation", ("Tax",), 2),
@@ -93,19 +94,19 @@ async def test_exactly_the_stale_cells_are_filled_inputs_first(services: Service
     filled = await refresh(services)
     assert [(each.rows, each.found, each.skipped) for each in filled] == [(2, 2, 0)] * 2
     assert (await values(services, "Total"), await values(services, "Tax")) == ([30, 28, 5], [3, 2.8, 0.5])
-    assert await services.stale("sales") == []
+    assert await services.store.log.stale("sales") == []
     total = await cells(services, "Total")
     assert (total[2].run_id, total[2].status) == (first_run, "FLAGGED")
     assert [cell.attempt for cell in total] == [2, 2, 1]
 
 
 async def test_other_cells_that_need_work_in_the_same_row_are_left(services: Services) -> None:
-    run = await services.plan_enrich("sales", [parse_field("Double:number={Price} * 2")], "")
+    run = await plan_fill(services, "sales", [parse_field("Double:number={Price} * 2")])
     await services.changes.apply((await run.run()).proposal_id)
     await services.changes.set_value("sales", 1, "Price", "10")
     await services.changes.set_value("sales", 3, "Quantity", "2")
     await services.changes.flag("sales", 3, "Double")
-    (each, _) = await services.stale_rounds("sales")
+    (each, _) = await list_stale_rounds(services, "sales")
     assert each.fields == ("Total", "Double")
     filled = await refresh(services)
     assert [operation.field for operation in await services.store.proposals.operations(filled[0].proposal_id)] == [
@@ -124,19 +125,19 @@ async def test_what_depends_on_a_stale_cell_waits_until_that_is_applied(services
     (operation,) = await services.store.proposals.operations(filled.proposal_id)
     assert (operation.row_id, operation.field, operation.cell.value) == (1, "Total", 30)
     await services.changes.apply(filled.proposal_id)
-    assert [(cell.row_id, cell.field) for cell in await services.stale("sales")] == [(1, "Tax")]
+    assert [(cell.row_id, cell.field) for cell in await services.store.log.stale("sales")] == [(1, "Tax")]
     await refresh(services)
     assert await values(services, "Tax") == [3, None, 0.5]
 
 
 async def test_all_can_be_estimated_before_anything_is_applied(services: Services) -> None:
     await services.changes.set_value("sales", 1, "Price", "10")
-    for each in await services.stale_rounds("sales"):
-        run = await services.plan_refresh("sales", each, waiting=True)
+    for each in await list_stale_rounds(services, "sales"):
+        run = await plan_round(services, "sales", each, waiting=True)
         assert run is not None
         assert (await run.estimate()).cells == 1
     with pytest.raises(NotFound, match="Colour"):
-        await services.stale_rounds("sales", ["Colour"])
+        await list_stale_rounds(services, "sales", ["Colour"])
 
 
 async def test_a_corrected_name_is_looked_up_again_by_the_same_strategy(tmp_path: Path) -> None:
@@ -149,13 +150,15 @@ async def test_a_corrected_name_is_looked_up_again_by_the_same_strategy(tmp_path
     field = parse_field("Founded:number=What year was {Company} founded?")
     async with small_web(pages) as web, Services.open(web.settings(tmp_path / "home")) as opened:
         await import_file(opened, tmp_path / "companies.csv")
-        run = await opened.plan_enrich("companies", [field], "research", params={"thoroughness": "comprehensive"})
+        run = await plan_fill(
+            opened, "companies", [field], "research", how=FillOptions(params={"thoroughness": "comprehensive"})
+        )
         await opened.changes.apply((await run.run()).proposal_id)
         before = await cells(opened, "Founded", "companies")
         web.queries.clear()
         written = await opened.changes.set_value("companies", 1, "Company", "Kestrelworks")
         assert (written.stale, web.queries) == (("Founded",), [])
-        (each,) = await opened.stale_rounds("companies")
+        (each,) = await list_stale_rounds(opened, "companies")
         assert (each.strategy, each.params["thoroughness"]) == ("research", "comprehensive")
         (filled,) = await refresh(opened, table="companies")
         after = await cells(opened, "Founded", "companies")
@@ -209,7 +212,7 @@ async def test_columns_that_depend_on_each_other_do_not_wait_for_ever(store: Sto
 
 
 async def test_a_formula_that_fails_is_an_answer(services: Services) -> None:
-    run = await services.plan_enrich("sales", [parse_field("Share:number=10 / {Quantity}")], "")
+    run = await plan_fill(services, "sales", [parse_field("Share:number=10 / {Quantity}")])
     await services.changes.apply((await run.run()).proposal_id)
     await services.changes.set_value("sales", 1, "Quantity", "0")
     await refresh(services, "Share")
@@ -227,7 +230,7 @@ async def renamed_company(tmp_path: Path) -> AsyncIterator[tuple[SmallWeb, Setti
         settings = replace(web.settings(tmp_path / "home"), attempts="1")
         async with Services.open(settings) as opened:
             await import_file(opened, tmp_path / "companies.csv")
-            run = await opened.plan_enrich("companies", [FOUNDED], "lookup")
+            run = await plan_fill(opened, "companies", [FOUNDED], "lookup")
             await opened.changes.apply((await run.run()).proposal_id)
             await opened.changes.set_value("companies", 1, "Company", "Kestrelworks")
         yield web, settings
@@ -264,13 +267,13 @@ async def test_a_row_that_is_not_there_is_refused_and_a_run_without_work_leaves_
 ) -> None:
     for row_ids in ([1, 9], [HUGE]):
         with pytest.raises(NotFound, match=f"no row {row_ids[-1]}"):
-            await services.plan_enrich("sales", [TOTAL], "", row_ids=row_ids)
+            await plan_fill(services, "sales", [TOTAL], how=FillOptions(rows=row_ids))
     assert await services.rows_by_id("sales", [HUGE, -HUGE]) == {}
     with pytest.raises(NotFound, match="no row"):
         await services.changes.set_value("sales", HUGE, "Price", "1")
     with pytest.raises(NotFound, match="no row"):
         await services.store.log.cell_history("sales", HUGE, "Price")
-    run = await services.plan_enrich("sales", [TOTAL, TAX], "", row_ids=[1])
+    run = await plan_fill(services, "sales", [TOTAL, TAX], how=FillOptions(rows=[1]))
     filled = await run.run()
     assert filled.skipped == 1
     assert await services.store.proposals.all(only_open=True) == []

@@ -13,6 +13,7 @@ from tablewright.domain.fieldspec import parse_field
 from tablewright.errors import Unreachable
 from tablewright.operations import webhooks
 from tablewright.operations.files import import_file
+from tablewright.operations.fill import plan_fill
 from tablewright.services import FileOptions, Services
 from tablewright.settings import Settings
 from tablewright.sources.webhook import post_signed
@@ -62,7 +63,7 @@ async def test_a_run_that_ends_is_reported_until_somebody_takes_it_and_then_no_m
             path = tmp_path / "rows.csv"
             path.write_text("Name,Price\nTea,2\n", encoding="utf-8")
             table = (await import_file(services, path, FileOptions(name="Teas"))).table
-            await (await services.plan_enrich(table.id, [parse_field("Double={Price} * 2")])).run()
+            await (await plan_fill(services, table.id, [parse_field("Double={Price} * 2")])).run()
             async with asyncio.timeout(PATIENCE):
                 await taken.wait()
             await asyncio.sleep(10 * webhooks.EVERY)

@@ -9,6 +9,7 @@ from tablewright.domain.fieldspec import parse_field
 from tablewright.domain.model import Cell
 from tablewright.domain.proposal import Operation
 from tablewright.operations.files import import_file
+from tablewright.operations.fill import FillOptions, plan_fill
 from tablewright.services import Services
 from tablewright.settings import Settings
 
@@ -21,7 +22,7 @@ async def fill(
     async with Services.open(settings) as services:
         imported = await import_file(services, folder / "table.csv")
         asked = [parse_field(text) for text in fields]
-        run = await services.plan_enrich(imported.table.id, asked, strategy, params=params)
+        run = await plan_fill(services, imported.table.id, asked, strategy, how=FillOptions(params=params or {}))
         filled = await run.run()
         operations = await services.store.proposals.operations(filled.proposal_id)
         first = min((operation.row_id for operation in operations), default=0)

@@ -15,6 +15,7 @@ from tablewright.errors import BadFormula
 from tablewright.formulas.formula import Formula
 from tablewright.formulas.functions import Unevaluable
 from tablewright.operations.files import import_file
+from tablewright.operations.fill import plan_fill
 from tablewright.services import Services
 from tablewright.settings import Settings
 from tablewright.strategies.computation import ComputationStrategy
@@ -47,7 +48,7 @@ async def compute(settings: Settings, folder: Path, table: str, *fields: str) ->
     (folder / "table.csv").write_text(table, encoding="utf-8")
     async with Services.open(settings) as services:
         imported = await import_file(services, folder / "table.csv")
-        run = await services.plan_enrich(imported.table.id, [parse_field(text) for text in fields], "computation")
+        run = await plan_fill(services, imported.table.id, [parse_field(text) for text in fields], "computation")
         filled = await run.run()
         assert filled.status in ("done", "over_budget")
         return list(await services.store.proposals.operations(filled.proposal_id)), filled.usage

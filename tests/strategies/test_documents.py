@@ -12,6 +12,7 @@ from tablewright.domain.fieldspec import parse_field
 from tablewright.domain.model import Cell
 from tablewright.domain.retrieved import is_document
 from tablewright.errors import BadSetting, UsageError
+from tablewright.operations.fill import FillOptions, plan_fill
 from tablewright.sample.pdf import write_pdf
 from tablewright.services import Services
 from tablewright.settings import Settings
@@ -112,7 +113,9 @@ async def test_how_many_documents_are_read_is_bounded(settings: Settings, tmp_pa
         table = (await services.tables())[0].id
         for wrong in ("0", "51", "many"):
             with pytest.raises(UsageError):
-                await services.plan_enrich(table, [parse_field(FOUNDED)], "documents", params={"documents": wrong})
+                await plan_fill(
+                    services, table, [parse_field(FOUNDED)], "documents", how=FillOptions(params={"documents": wrong})
+                )
 
 
 async def test_another_attempt_reads_other_documents(settings: Settings, tmp_path: Path) -> None:

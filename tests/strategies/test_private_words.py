@@ -12,6 +12,7 @@ import pytest
 from tablewright.domain.fieldspec import parse_field
 from tablewright.domain.proposal import Operation
 from tablewright.operations.files import import_file
+from tablewright.operations.fill import FillOptions, plan_fill
 from tablewright.services import Services
 from tablewright.settings import Settings
 from tests.operating import add_documents
@@ -94,7 +95,9 @@ async def fill(
             await add_documents(services, [folder / "contract.txt"], workers=1, kind="contract")
         imported = await import_file(services, folder / "table.csv")
         asked = [parse_field(text) for text in fields]
-        filled = await (await services.plan_enrich(imported.table.id, asked, strategy, params=params)).run()
+        filled = await (
+            await plan_fill(services, imported.table.id, asked, strategy, how=FillOptions(params=params or {}))
+        ).run()
         return await services.store.proposals.operations(filled.proposal_id)
 
 
@@ -190,12 +193,12 @@ async def test_what_was_found_in_a_document_is_no_word_of_later_queries(
         await add_documents(services, [tmp_path / "contract.txt"], workers=1, kind="contract")
         table = (await import_file(services, tmp_path / "table.csv")).table
         partner = parse_field("Partner=Who is the partner of {Company}?")
-        filled = await (await services.plan_enrich(table.id, [partner], "documents")).run()
+        filled = await (await plan_fill(services, table.id, [partner], "documents")).run()
         await services.changes.apply(filled.proposal_id)
         (row,) = await services.page(table.id)
         assert row.cell("Partner").value == "Borealis"
     async with Services.open(replace(settings, sources="web")) as services:
-        filled = await (await services.plan_enrich(table.id, [parse_field(FOUNDED)], "pipeline")).run()
+        filled = await (await plan_fill(services, table.id, [parse_field(FOUNDED)], "pipeline")).run()
         assert filled.found == 1
     assert web.queries == ["Acme Turbines founded"]
     assert "Borealis" in "".join(sent(asked) for asked in endpoint.asked), "the model itself may read it"

@@ -14,6 +14,7 @@ from tablewright.domain.proposal import Operation
 from tablewright.errors import BadField, UsageError
 from tablewright.models.build import build
 from tablewright.operations.files import import_file
+from tablewright.operations.fill import FillOptions, plan_fill
 from tablewright.services import Services
 from tablewright.settings import Settings
 from tablewright.strategies import request_batcher
@@ -52,7 +53,7 @@ async def transform(
     async with Services.open(settings) as services:
         imported = await import_file(services, folder / "table.csv")
         asked = [parse_field(text) for text in fields]
-        run = await services.plan_enrich(imported.table.id, asked, "transform", params=params)
+        run = await plan_fill(services, imported.table.id, asked, "transform", how=FillOptions(params=params or {}))
         filled = await run.run()
         return list(await services.store.proposals.operations(filled.proposal_id)), filled.usage
 
@@ -139,10 +140,10 @@ async def test_what_a_person_said_of_a_value_is_told(endpoint: Endpoint, tmp_pat
     async with Services.open(with_model(tmp_path, endpoint)) as services:
         (tmp_path / "t.csv").write_text("Name\nWasserkocher\n", encoding="utf-8")
         table = (await import_file(services, tmp_path / "t.csv")).table
-        run = await services.plan_enrich(table.id, [parse_field(ENGLISH)], "transform")
+        run = await plan_fill(services, table.id, [parse_field(ENGLISH)], "transform")
         await services.changes.apply((await run.run()).proposal_id)
         await services.changes.flag(table.id, 1, "English", "say electric kettle")
-        again = await services.plan_enrich(table.id, [parse_field(ENGLISH)], "transform")
+        again = await plan_fill(services, table.id, [parse_field(ENGLISH)], "transform")
         await again.run()
     told = endpoint.asked[1].body["messages"][-1]["content"].partition("What people said of earlier values")[2]
     assert "say electric kettle" in told
@@ -250,7 +251,9 @@ async def test_a_scheduled_refresh_writes_a_new_row_as_the_column_was_written(
     (tmp_path / "table.csv").write_text("Name\nLampe\n", encoding="utf-8")
     async with Services.open(with_model(tmp_path, endpoint, search="nowhere")) as services:
         table = (await import_file(services, tmp_path / "table.csv")).table
-        run = await services.plan_enrich(table.id, [parse_field(ENGLISH)], "transform", params={"rows_a_call": "2"})
+        run = await plan_fill(
+            services, table.id, [parse_field(ENGLISH)], "transform", how=FillOptions(params={"rows_a_call": "2"})
+        )
         await services.changes.apply((await run.run()).proposal_id)
         await services.changes.write_values(table.id, {}, [{"Name": "Kanne"}])
         spec = {"fields": [], "row_ids": None, "dry_run": False, "apply": True}

@@ -100,8 +100,19 @@ class Application:
     async def toolbox_for(self, table_id: str) -> Toolbox:
         return self.sample_toolbox if await self.is_sample(table_id) else self.toolbox
 
-    async def opener_for(self, table_id: str) -> OpenTools:
-        toolbox = await self.toolbox_for((await self.table(table_id)).id)
+    async def opener_for(
+        self, table_id: str, settings: Settings | None = None, stack: AsyncExitStack | None = None
+    ) -> OpenTools:
+        """Return what opens the tools for a table; those for other settings than the usual ones close with `stack`."""
+        if settings is None or settings == self.settings:
+            toolbox = await self.toolbox_for(table_id)
+        else:
+            from tablewright.assembly import NOTHING_GIVEN, Toolbox
+
+            sample = await self.is_sample(table_id)
+            settings = replace(settings, **SAMPLE_WEB) if sample else settings
+            given = NOTHING_GIVEN if sample else self._given or NOTHING_GIVEN
+            toolbox = Toolbox(settings, self.store, stack or self._stack, self.on_missing_model, given)
 
         async def open_tools(needs: Collection[Need]) -> Tools:
             return await toolbox.open(needs, self.store) if needs else NO_TOOLS

@@ -33,8 +33,8 @@ RUN_KINDS = {
     for kind in (
         RunKind(name="ingest", work="tablewright.operations.work:run_ingest"),
         RunKind(name="find", work="tablewright.operations.find:run_find", spends=True),
-        RunKind(name="recheck", work="tablewright.operations.work:run_recheck"),
-        RunKind(name="refresh", work="tablewright.operations.work:run_refresh", spends=True),
+        RunKind(name="recheck", work="tablewright.operations.fill:run_recheck"),
+        RunKind(name="refresh", work="tablewright.operations.fill:run_refresh", spends=True),
         RunKind(name="research", work="tablewright.operations.research:run_research", spends=True),
     )
 }

@@ -336,6 +336,6 @@ class ListStaleCells(Request, frozen=True):
 async def list_stale_cells(services: Services, request: ListStaleCells) -> StalePage:
     """The cells whose inputs have changed since they were filled."""
     table = await services.table(request.table)
-    found = await services.stale(table.id)
+    found = await services.store.log.stale(table.id)
     some, more = by_cell(found, request.after, request.limit, lambda cell: (cell.row_id, cell.field))
     return StalePage(total=len(found), cost_usd=sum(cell.cost for cell in found), cells=tuple(some), next=more)

@@ -13,15 +13,11 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from tablewright.engine.fill import Fill
-from tablewright.errors import Cancelled, ModelError, Paused, UsageError
-from tablewright.jobs.authority import check_authority
+from tablewright.errors import ModelError, UsageError
 from tablewright.jobs.kinds import RunContext
-from tablewright.journeys import refresh
 
 if TYPE_CHECKING:
     from tablewright.corpus.ingest import Ingested
-    from tablewright.engine.recheck import Rechecked
     from tablewright.services import Services
 
 
@@ -54,49 +50,3 @@ async def _classify_new_documents(services: Services) -> int:
         await services.store.ledger.refuse_spent()
         return await classify(services.store, await services.toolbox.open_model(), lambda _: None, most=AT_INGEST)
     return 0
-
-
-async def run_recheck(services: Services, context: RunContext) -> Rechecked:
-    """Check if the cited pages still say what the cells say."""
-    from tablewright.engine.recheck import Recheck
-
-    table_id, request = context.run.table_id, context.request
-    checking = Recheck(
-        services.store,
-        await services.store.tables.find(table_id),
-        await (await services.toolbox_for(table_id)).open_pages(),
-        actor=services.actor,
-        fields=request["fields"],
-        row_ids=request["row_ids"],
-        dry_run=request["dry_run"],
-        watch=context.tell,
-    )
-    context.on_stop = checking.cancel
-    return await checking.run()
-
-
-async def run_refresh(services: Services, context: RunContext) -> None:
-    """Recheck a table, then fill again the cells that are flagged, stale, or empty because nothing looked for them.
-    The result is a proposal, or applied if the schedule's author said so."""
-    await run_recheck(services, context)
-    store, fields = services.store, context.request["fields"]
-    table = await store.tables.find(context.run.table_id)
-    for way in await refresh.ways(store, table, fields):
-        fill = await services.plan_enrich(table.id, way.fields, way.strategy, params=way.params, watch=context.tell)
-        await _fill_and_apply(services, context, fill)
-    for each in await refresh.rounds(store, table.id, fields):
-        again = await services.plan_refresh(table.id, each, watch=context.tell)
-        if again is not None:
-            await _fill_and_apply(services, context, again)
-
-
-async def _fill_and_apply(services: Services, context: RunContext, fill: Fill) -> None:
-    context.on_stop = fill.cancel
-    if context.stopped:  # while something before it was done
-        raise Cancelled(f"Run {context.run.id} was stopped.", kept="What it had come to is kept.")
-    filled = await fill.run()
-    if filled.status == "paused":
-        raise Paused(filled.problem, kept="What it had come to is kept.")
-    if context.request["apply"] and filled.status == "done":
-        await check_authority(services.store, context.run)
-        await services.changes.apply_unseen(filled.proposal_id)

@@ -126,6 +126,7 @@ def test_the_scheduler_pauses_what_a_viewer_set_as_an_editor_and_tells_the_edito
             "table_id": table_id,
             "routine": "refresh",
             "cron": EVERY_SECOND,
+            "fields": [],
             "apply": True,
             "last_at": None,
             "author": "bob",

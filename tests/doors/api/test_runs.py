@@ -19,9 +19,8 @@ from sqlalchemy import text
 from tablewright.domain.access import OWNER
 from tablewright.doors.api import events, idempotency
 from tablewright.doors.api.inputs import MOST_ROWS
-from tablewright.doors.api.runs import AskedRun
-from tablewright.doors.server.context import Visit
 from tablewright.errors import UsageError
+from tablewright.operations.fill import FillTable
 from tablewright.services import Services
 from tablewright.settings import Settings
 from tablewright.store.users import CLAIMED
@@ -270,12 +269,9 @@ def test_a_budget_and_an_evidence_rule_of_its_own_hold_for_a_run(api: Api) -> No
 async def test_no_run_goes_beyond_what_the_server_allows(tmp_path: Path) -> None:
     settings = Settings(home=str(tmp_path), budget="0.10", offline="yes")
     async with Services.open(settings) as services:
-        visit = Visit(OWNER, services)
-        much, little = (
-            AskedRun.model_validate({"fields": [FOUNDED], "budget": budget, "offline": False}) for budget in (5, 0.05)
-        )
-        assert much.settings(visit) == {"budget": "0.1"}
-        assert little.settings(visit) == {"budget": "0.05"}
+        asked = [FillTable(table="any", fields=(FOUNDED,), budget=budget) for budget in (5, 0.05)]
+        held = [each.settings(services.settings) for each in asked]
+        assert [(each.budget, each.offline) for each in held] == [(0.1, True), (0.05, True)]
 
 
 @pytest.fixture

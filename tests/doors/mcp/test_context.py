@@ -77,7 +77,7 @@ async def test_a_recheck_that_is_broken_off_ends_as_stopped(
 ) -> None:
     async with connected(tmp_path) as talk:
         await talk("add_rows", csv="Company\nSable & Finch\n", name="firms")
-        done = await talk("enrich", table="firms", columns=[FOUNDED])
+        done = await talk("enrich", table="firms", fields=[FOUNDED])
         await talk("decide_proposal", decision="apply", proposal_id=done["proposal"]["id"])
         count, gate = SampleWeb.count, threading.Event()
 
@@ -103,9 +103,9 @@ async def test_reading_documents_that_is_broken_off_ends_as_stopped(tmp_path: Pa
 async def test_a_formula_tells_its_progress_and_broken_off_keeps_what_it_had_computed(tmp_path: Path) -> None:
     async with within(tmp_path, mode="legacy") as talk:
         await talk("add_rows", csv=MANY, name="numbers")
-        await talk("enrich", table="numbers", columns=[TWICE], max_rows=10)
+        await talk("enrich", table="numbers", fields=[TWICE], max_rows=10)
         assert talk.progress[-1][:2] == (10, 10)
-        await broken_off(talk, "enrich", table="numbers", columns=[TWICE], done=1)
+        await broken_off(talk, "enrich", table="numbers", fields=[TWICE], done=1)
         run = await ended(talk, "enrich")
         assert run["status"] == "cancelled"
         kept = await talk("show_table", table="numbers", proposal_id=run["proposal_id"], limit=1)
@@ -161,7 +161,7 @@ async def test_a_run_that_is_being_started_when_the_call_is_broken_off_is_stoppe
     csv = "Company\n" + "".join(f"Firm {number}\n" for number in range(200))
     async with within(tmp_path, mode="legacy", concurrency="1") as talk:
         await talk("add_rows", csv=csv, name="firms")
-        calling = asyncio.create_task(talk("enrich", table="firms", columns=[FOUNDED], strategy="lookup"))
+        calling = asyncio.create_task(talk("enrich", table="firms", fields=[FOUNDED], strategy="lookup"))
         await started.wait()
         calling.cancel()
         await asyncio.gather(calling, return_exceptions=True)
@@ -189,7 +189,7 @@ async def test_nobody_waits_for_a_run_whose_worker_is_gone_and_it_can_be_gone_on
         await talk("add_rows", csv=COMPANIES, name="firms")
         await store.workers.beat(WORKER, "worker")
         async with asyncio.timeout(PATIENCE):
-            error = await talk.refused("enrich", table="firms", columns=[FOUNDED])
+            error = await talk.refused("enrich", table="firms", fields=[FOUNDED])
         (run,) = (await talk("list_all", what="runs"))["runs"]
         assert (error["type"], run["status"]) == ("RunError", "interrupted")
         assert error["kept"] == "What was found is kept."
@@ -211,7 +211,7 @@ async def test_a_run_that_no_worker_took_up_waits_for_one_and_says_so(
     async with within(tmp_path) as talk, await Store.open(Settings(home=str(tmp_path / "home")).database) as store:
         await talk("add_rows", csv=COMPANIES, name="firms")
         await store.workers.beat(WORKER, "worker")
-        begun = await talk("enrich", table="firms", columns=[FOUNDED], wait=False)
+        begun = await talk("enrich", table="firms", fields=[FOUNDED], wait=False)
         await store.workers.leave([WORKER])
         async with asyncio.timeout(PATIENCE):
             error = await talk.refused("control_run", action="cancel", run_id=begun["run_id"])

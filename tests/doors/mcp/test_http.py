@@ -68,7 +68,7 @@ async def test_without_a_token_it_serves_only_this_machine_and_only_under_its_na
             assert passed_on.status_code == 401
             async with over_http(address, {}, mode="legacy") as talk:
                 await talk("add_rows", csv=COMPANIES, name="firms")
-                done = await talk("enrich", table="firms", columns=[FOUNDED], max_rows=2)
+                done = await talk("enrich", table="firms", fields=[FOUNDED], max_rows=2)
                 assert (done["status"], len(done["rows"])) == ("done", 2)
                 assert talk.progress[-1][:2] == (2, 2)
 

@@ -24,7 +24,7 @@ async def test_calls_say_that_the_database_is_away_and_work_again_when_it_is_bac
             for tool, arguments in (
                 ("list_all", {"what": "tables"}),
                 ("add_rows", {"csv": COMPANIES, "name": "lost"}),
-                ("enrich", {"table": "firms", "columns": [FOUNDED]}),
+                ("enrich", {"table": "firms", "fields": [FOUNDED]}),
                 ("recheck", {"table": "firms"}),
                 ("ask", {"question": "Which firm is the oldest?"}),
                 ("find", {"question": "electric kettles"}),
@@ -48,7 +48,7 @@ async def test_a_run_that_was_waited_for_goes_on_when_the_database_is_back(tmp_p
             async with within(tmp_path, patience=0.0, **settings) as talk, asyncio.timeout(PATIENCE):
                 await talk("add_rows", csv=COMPANIES, name="firms")
                 column = "Slogan=Write a slogan for {Company}"
-                asked = talk.refused("enrich", table="firms", columns=[column], strategy="transform")
+                asked = talk.refused("enrich", table="firms", fields=[column], strategy="transform")
                 calling = asyncio.create_task(asked)
                 await endpoint.somebody_waits.wait()
                 line.cut()

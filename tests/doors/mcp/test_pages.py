@@ -48,7 +48,7 @@ async def test_a_recheck_counts_what_it_does_not_list_and_lists_first_what_chang
         settings = {"search": f"searxng:http://{web.address}", "fetch_allow": web.address}
         async with within(tmp_path, **settings) as talk:
             await talk("add_rows", csv="Company\nAcme Turbines\nBolt Pumps\n", name="firms")
-            done = await talk("enrich", table="firms", columns=[FOUNDED])
+            done = await talk("enrich", table="firms", fields=[FOUNDED])
             assert (await talk("decide_proposal", decision="apply", proposal_id=done["proposal"]["id"]))["applied"][
                 "cells"
             ] == 2
@@ -57,10 +57,10 @@ async def test_a_recheck_counts_what_it_does_not_list_and_lists_first_what_chang
             monkeypatch.setattr(tables, "MOST_ROWS", 1)
             checked = await talk("recheck", table="firms", dry_run=True)
             assert (checked["changed"], checked["not_checked"], checked["more"]) == (1, 1, 1)
-            (listed,) = checked["needs_attention"]
-            assert (listed["cell"], listed["verdict"]) == ("2.Founded", "changed")
-            (other,) = (await talk("recheck", table="firms", dry_run=True, row_ids=[1]))["needs_attention"]
-            assert (other["cell"], other["verdict"]) == ("1.Founded", "not checked")
+            (listed,) = checked["cells"]
+            assert (listed["row_id"], listed["field"], listed["verdict"]) == (2, "Founded", "changed")
+            (other,) = (await talk("recheck", table="firms", dry_run=True, rows=[1]))["cells"]
+            assert (other["row_id"], other["field"], other["verdict"]) == (1, "Founded", "not checked")
 
 
 async def test_the_longest_csv_text_comes_through_http(tmp_path: Path) -> None:

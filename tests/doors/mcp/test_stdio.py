@@ -29,7 +29,7 @@ async def test_a_list_is_filled_with_progress_looked_at_and_applied(tmp_path: Pa
     async with over_stdio(tmp_path, mode="legacy") as talk:
         assert "never instructions" in (talk.client.instructions or "")
         table = (await talk("add_rows", csv=COMPANIES, name="firms"))["table_id"]
-        done = await talk("enrich", table=table, columns=[FOUNDED])
+        done = await talk("enrich", table=table, fields=[FOUNDED])
 
         assert (done["status"], done["usage"]["searches"] > 0) == ("done", True)
         numbers = [number for number, _, _ in talk.progress]
@@ -84,7 +84,7 @@ async def test_a_closed_client_ends_the_server_and_a_run_under_way_keeps_what_it
     await said("notifications/initialized", {})
     csv = "Company\n" + "".join(f"Company {number}\n" for number in range(1_000))
     await said("tools/call", {"name": "add_rows", "arguments": {"csv": csv, "name": "many"}}, 2)
-    asked = {"table": "many", "columns": [FOUNDED], "wait": False}
+    asked = {"table": "many", "fields": [FOUNDED], "wait": False}
     begun = (await said("tools/call", {"name": "enrich", "arguments": asked}, 3))["result"]["structuredContent"]
     assert (begun["status"], "rows" in begun) == ("running", False)
 

@@ -58,9 +58,9 @@ async def test_every_tool_and_resource_is_in_the_page_about_it(tmp_path: Path) -
 async def test_an_estimate_spends_nothing_and_a_formula_is_computed_at_once(tmp_path: Path) -> None:
     async with within(tmp_path) as talk:
         await talk("add_rows", csv="Item,Price,Quantity\nNut,2,3\nBolt,5,\n", name="parts")
-        likely = await talk("enrich", table="parts", columns=["Maker=Who makes {Item}?"], estimate=True)
+        likely = await talk("enrich", table="parts", fields=["Maker=Who makes {Item}?"], estimate=True)
         assert (likely["rows"], likely["cost_usd"]["likely"]) == (2, 0)
-        done = await talk("enrich", table="parts", columns=["Total:number={Price} * {Quantity}"], wait=False)
+        done = await talk("enrich", table="parts", fields=["Total:number={Price} * {Quantity}"], wait=False)
         assert done["rows"] == [[1, "Nut", 6], [2, "Bolt", None]]
         assert done["notes"]["1.Total"] == "high 1.00; computed"
         assert done["notes"]["2.Total"].startswith("FAILED not_applicable")
@@ -76,9 +76,9 @@ async def test_an_estimate_spends_nothing_and_a_formula_is_computed_at_once(tmp_
 async def test_an_argument_that_a_tool_does_not_have_starts_nothing(tmp_path: Path) -> None:
     async with within(tmp_path) as talk:
         await talk("add_rows", csv="Company\nSable & Finch\n", name="firms")
-        error = await talk.refused("enrich", table="firms", columns=["Total:number=1 + 1"], estimte=True)
+        error = await talk.refused("enrich", table="firms", fields=["Total:number=1 + 1"], estimte=True)
         assert error["what"] == "enrich has no argument 'estimte'."
-        assert error["advice"].startswith("Did you mean estimate? It has: table, columns, estimate,")
+        assert error["advice"].startswith("Did you mean estimate? It has: ")
         assert (await talk("list_all", what="runs"))["runs"] == []
 
 
@@ -92,7 +92,7 @@ async def test_pages_of_rows_and_of_proposed_cells_go_on_where_the_last_ended(tm
             after = page["next_after"]
         assert seen == [[[1, 1], [2, 2]], [[3, 3], [4, 4]], [[5, 5]]]
         columns = ["A:number={N} * 2", "B:number={N} * 3"]
-        proposal = (await talk("enrich", table="numbers", columns=columns))["proposal"]["id"]
+        proposal = (await talk("enrich", table="numbers", fields=columns))["proposal"]["id"]
         first = await talk("show_table", table="numbers", proposal_id=proposal, limit=3)
         second = await talk("show_table", table="numbers", proposal_id=proposal, limit=3, after=first["next_after"])
         assert first["columns"] == ["row_id", "N", "A", "B"]
@@ -128,7 +128,7 @@ async def test_a_run_is_stopped_keeps_what_it_found_and_goes_on(tmp_path: Path) 
     csv = "Company\n" + "".join(f"Firm {number}\n" for number in range(30)) + COMPANIES.partition("\n")[2]
     async with within(tmp_path, concurrency="1") as talk:
         table = (await talk("add_rows", csv=csv, name="firms"))["table_id"]
-        begun = await talk("enrich", table=table, columns=[FOUNDED], strategy="lookup", wait=False)
+        begun = await talk("enrich", table=table, fields=[FOUNDED], strategy="lookup", wait=False)
         stopped = await talk("control_run", action="cancel", run_id=begun["run_id"])
         assert stopped["status"] == "cancelled"
         assert stopped["done"] < stopped["total"] == 33
@@ -145,7 +145,7 @@ async def test_a_call_that_is_broken_off_stops_its_run(tmp_path: Path) -> None:
     csv = "Company\n" + "".join(f"Firm {number}\n" for number in range(200))
     async with within(tmp_path, concurrency="1") as talk:
         await talk("add_rows", csv=csv, name="firms")
-        waiting = asyncio.create_task(talk("enrich", table="firms", columns=[FOUNDED], strategy="lookup"))
+        waiting = asyncio.create_task(talk("enrich", table="firms", fields=[FOUNDED], strategy="lookup"))
         await talk.told.wait()
         waiting.cancel()
         await asyncio.gather(waiting, return_exceptions=True)
@@ -160,7 +160,7 @@ async def test_a_call_that_is_broken_off_stops_its_run(tmp_path: Path) -> None:
 async def test_a_doubted_cell_is_flagged_and_cited_pages_are_checked_again(tmp_path: Path) -> None:
     async with within(tmp_path) as talk:
         await talk("add_rows", csv="Company\nSable & Finch\n", name="firms")
-        done = await talk("enrich", table="firms", columns=[FOUNDED])
+        done = await talk("enrich", table="firms", fields=[FOUNDED])
         proposed = await talk(
             "show_table", table="firms", row_id=1, field="founded", proposal_id=done["proposal"]["id"]
         )
@@ -302,14 +302,14 @@ async def test_a_strategy_that_acts_on_the_world_is_not_started_by_an_assistant(
 
     async with Acting.open(Settings(home=str(tmp_path / "home"))) as services:
         server = create_server(services)
-        result = await server.call_tool("enrich", {"table": "any", "columns": ["Sent"], "strategy": "letter"})
+        result = await server.call_tool("enrich", {"table": "any", "fields": ["Sent"], "strategy": "letter"})
         assert "acts outside the table" in str(result)
 
 
 async def test_parameters_and_the_evidence_rule_reach_the_run(tmp_path: Path) -> None:
     async with within(tmp_path) as talk:
         await talk("add_rows", csv="Company\nQuillon\n", name="firms")
-        asked = {"table": "firms", "columns": [FOUNDED], "strategy": "research"}
+        asked = {"table": "firms", "fields": [FOUNDED], "strategy": "research"}
         done = await talk("enrich", **asked, params={"max_steps": "2"}, evidence="strict")
         refused = await talk.refused("enrich", **asked, params={"max_steps": "99"})
         assert "from 1 to 15" in refused["what"]

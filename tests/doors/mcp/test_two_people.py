@@ -32,6 +32,7 @@ REQUIRED: dict[str, Any] = {
     "row_id": 1,
     "field": "Company",
     "columns": ["Founded=When was {Company} founded?"],
+    "fields": ["Founded=When was {Company} founded?"],
     "what": "documents",
     "decision": "apply",
     "action": "cancel",

@@ -17,6 +17,7 @@ from websockets.sync.client import connect
 
 from tablewright.domain.model import Field
 from tablewright.operations.files import import_file
+from tablewright.operations.fill import plan_fill
 from tablewright.services import Services
 from tests.doors.server.serving import TOKEN, Served, error_of, served
 from tests.operating import begin_research, share
@@ -150,7 +151,7 @@ def known(server: Served, tmp_path_factory: pytest.TempPathFactory) -> dict[str,
         from tablewright.services import FileOptions
 
         table = (await import_file(services, file, FileOptions(name=SECRET))).table
-        fill = await services.plan_enrich(table.id, [Field(name="Twice", question="={Price} * 2")], "computation")
+        fill = await plan_fill(services, table.id, [Field(name="Twice", question="={Price} * 2")], "computation")
         result = await fill.run()
         proposals = await services.store.proposals.all(table.id)
         research = await begin_research(services, f"Which towns are near {SECRET}?")

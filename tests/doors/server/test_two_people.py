@@ -17,6 +17,7 @@ from fastapi import FastAPI
 from tablewright.domain.access import Person
 from tablewright.domain.model import Field
 from tablewright.operations.files import import_file
+from tablewright.operations.fill import plan_fill
 from tablewright.services import FileOptions, Services
 from tests.doors.server.serving import TOKEN, Served, served
 from tests.doors.server.test_routes import READS, routes
@@ -94,7 +95,7 @@ async def one_of_each(services: Services, folder: Path) -> dict[str, str]:
     lease = folder / f"{SECRET} lease.txt"
     lease.write_text(f"Lease\n\nTenant: {SECRET} Ltd\nEnds: 3 May 2027\n")
     table = (await import_file(ann, rows, FileOptions(name=SECRET))).table
-    fill = await ann.plan_enrich(table.id, [Field(name="Twice", question="={Price} * 2")], "computation")
+    fill = await plan_fill(ann, table.id, [Field(name="Twice", question="={Price} * 2")], "computation")
     run = await fill.run()
     await add_documents(ann, [lease])
     reply = await ask(ann, "Which leases end in 2027?")

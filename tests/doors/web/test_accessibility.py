@@ -13,6 +13,7 @@ from axe_playwright_python.async_playwright import Axe
 
 from tablewright.domain.fieldspec import parse_field
 from tablewright.operations.files import import_file
+from tablewright.operations.fill import plan_fill
 from tablewright.sample.documents import files
 from tablewright.services import FileOptions, Services
 from tests.operating import add_documents, begin_find, begin_research, find_rows, run_research
@@ -45,11 +46,11 @@ async def furnish(site: Site, folder: Path) -> dict[str, str]:
         path.write_text("Company\n" + "\n".join(NAMES) + "\n", encoding="utf-8")
         fields = [parse_field("Founded:number=What year was {Company} founded?")]
         accepted = (await import_file(services, path, FileOptions(name="Accepted"))).table.id
-        filled = await (await services.plan_enrich(accepted, fields, "pipeline")).run()
+        filled = await (await plan_fill(services, accepted, fields, "pipeline")).run()
         await services.changes.apply(filled.proposal_id)
         await services.changes.flag(accepted, 1, "Founded", "another company")
         waiting = (await import_file(services, path, FileOptions(name="Waiting"))).table.id
-        proposed = await (await services.plan_enrich(waiting, fields, "pipeline")).run()
+        proposed = await (await plan_fill(services, waiting, fields, "pipeline")).run()
         return {
             "tables": "/",
             "table": f"/tables/{accepted}",

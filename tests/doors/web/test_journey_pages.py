@@ -13,6 +13,7 @@ import pytest
 from tablewright.domain.model import Field
 from tablewright.errors import NotFound
 from tablewright.operations.files import import_file
+from tablewright.operations.fill import plan_fill
 from tablewright.operations.runs import RunRequest, get_run
 from tablewright.sample.documents import files
 from tablewright.sample.pdf import write_pdf
@@ -284,7 +285,7 @@ async def test_a_run_is_watched_and_stopped_and_what_it_found_is_kept(place: Sit
         field = Field(
             name="Founded", type="number", question="What year was {Company} founded?", depends_on=("Company",)
         )
-        fill = await services.plan_enrich(table, [field], "pipeline")
+        fill = await plan_fill(services, table, [field], "pipeline")
         run = await services.jobs.start(fill)
         async with browser(*PHONE) as page:
             await go(page, f"{place.url}/runs/{run}")

@@ -17,6 +17,7 @@ from tablewright.doors.web import frame
 from tablewright.errors import RunError
 from tablewright.operations.ask import ask_documents
 from tablewright.operations.files import import_file
+from tablewright.operations.fill import plan_fill
 from tablewright.operations.sharing import ThingRequest, create_view_link
 from tablewright.services import FileOptions, Services
 from tests.doors.server.serving import TOKEN, Served, served
@@ -246,7 +247,7 @@ async def test_only_who_may_decide_is_led_to_a_review_and_only_while_it_is_open(
 
     async def propose(services: Services) -> tuple[str, str]:
         table_id = await new_table(services, "Proposed", "ed", "vi")
-        plan = await services.plan_enrich(table_id, [parse_field("Copy={Name}")], "computation")
+        plan = await plan_fill(services, table_id, [parse_field("Copy={Name}")], "computation")
         filled = await plan.run()
         return filled.run_id, filled.proposal_id
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from tablewright.domain.fieldspec import parse_field
+from tablewright.operations.fill import plan_fill
 
 from ...proposing import newly_found, not_found, propose
 from .conftest import PATIENCE, NewPage, Site, playwright
@@ -24,7 +25,7 @@ async def computed(site: Site, folder: Path, content: str, field: str, name: str
     """A table and a proposal of one computed cell per row: quickly made."""
     table_id = await new_table(site, folder, content, name)
     async with site.open() as services:
-        filled = await (await services.plan_enrich(table_id, [parse_field(field)], "computation")).run()
+        filled = await (await plan_fill(services, table_id, [parse_field(field)], "computation")).run()
     return table_id, filled.proposal_id
 
 

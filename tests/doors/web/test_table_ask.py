@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from tablewright.domain.fieldspec import parse_field
+from tablewright.operations.fill import plan_fill
 
 from .conftest import PATIENCE, NewPage, Site, playwright
 from .test_tables_page import cell, edit_cell, filled_table, new_table, open_table
@@ -128,7 +129,7 @@ async def test_a_correction_that_leads_to_nothing_new_says_so(site: Site, browse
     table_id = await new_table(site, tmp_path, "Company\nZwaluwmolen Papier\n", "Nothing new")
     async with browser() as page, site.open() as services:
         boss = parse_field("CEO:text=Who is the chief executive of {Company}?")
-        found = await (await services.plan_enrich(table_id, [boss], "")).run()
+        found = await (await plan_fill(services, table_id, [boss])).run()
         await services.changes.apply(found.proposal_id)
         await open_table(page, site, table_id)
         await cell(page, 1, "CEO").click()
@@ -144,9 +145,9 @@ async def test_what_a_person_typed_is_not_looked_for_anew(site: Site, tmp_path: 
     table_id = await new_table(site, tmp_path, SEVEN, "Typed over")
     async with site.open() as services:
         field = parse_field("Double:number={Price} * 2")
-        first = await (await services.plan_enrich(table_id, [field], "")).run()
+        first = await (await plan_fill(services, table_id, [field])).run()
         await services.changes.apply(first.proposal_id)
         await services.changes.set_value(table_id, 1, "Double", "100")
-        again = await (await services.plan_enrich(table_id, [field], "", anew=True)).run()
+        again = await (await plan_fill(services, table_id, [field], redo="all")).run()
         cells = await services.store.proposals.operations(again.proposal_id)
     assert [operation.row_id for operation in cells] == [2, 3, 4, 5, 6, 7]

@@ -6,6 +6,7 @@ import csv
 from pathlib import Path
 
 from tablewright.domain.fieldspec import parse_field
+from tablewright.operations.fill import plan_fill
 
 from .conftest import PATIENCE, NewPage, Site, playwright
 from .test_tables_page import new_table, open_table
@@ -19,7 +20,7 @@ async def test_what_is_shown_is_exported_scheduled_tagged_and_its_runs_are_liste
 ) -> None:
     table_id = await new_table(site, tmp_path, "Name,Price\nTea,2\nSalt|x,3\nTea cup,4\n", "To take out")
     async with browser() as page, site.open() as services:
-        fill = await services.plan_enrich(table_id, [parse_field("Double:number={Price} * 2")])
+        fill = await plan_fill(services, table_id, [parse_field("Double:number={Price} * 2")])
         await services.changes.apply((await fill.run()).proposal_id)
         await open_table(page, site, table_id)
         await page.get_by_label("Find in the table").fill("tea")

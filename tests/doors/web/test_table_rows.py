@@ -15,6 +15,7 @@ from tablewright.doors.web import grid_rows, table_cells
 from tablewright.doors.web.grid_rows import KEPT_OF_ONE, RowOrders, RowQuery, block, find_rows, shown
 from tablewright.errors import UsageError
 from tablewright.operations.files import import_file
+from tablewright.operations.fill import FillOptions, plan_fill
 from tablewright.services import FileOptions, Services
 from tablewright.settings import Settings
 
@@ -40,9 +41,9 @@ async def half_doubled(services: Services, folder: Path) -> tuple[str, str]:
     path.write_text("Name,Price\nAnn,11\nBob,12\nCid,13\nDot,none\n")
     table_id = (await import_file(services, path, FileOptions(name="Prices"))).table.id
     fields = [parse_field(DOUBLE)]
-    first = await (await services.plan_enrich(table_id, fields, "computation", row_ids=[1])).run()
+    first = await (await plan_fill(services, table_id, fields, "computation", how=FillOptions(rows=[1]))).run()
     await services.changes.apply(first.proposal_id)
-    return table_id, (await (await services.plan_enrich(table_id, fields, "computation")).run()).proposal_id
+    return table_id, (await (await plan_fill(services, table_id, fields, "computation")).run()).proposal_id
 
 
 async def test_what_was_sorted_stays_for_the_one_who_looks_and_is_sorted_anew_for_the_next(
@@ -176,7 +177,7 @@ async def test_a_value_of_a_column_that_is_only_proposed_is_found(services: Serv
     path = tmp_path / "rows.csv"
     path.write_text("Name,Price\nAnn,11\nBob,12\n")
     table_id = (await import_file(services, path, FileOptions(name="Prices"))).table.id
-    run = await services.plan_enrich(table_id, [parse_field(DOUBLE)], "computation")
+    run = await plan_fill(services, table_id, [parse_field(DOUBLE)], "computation")
     proposal_id = (await run.run()).proposal_id
     wanted = RowQuery(table_id=table_id, proposals=(proposal_id,), find="24")
     assert list((await find_rows(services, wanted)).row_ids) == [2]

@@ -10,6 +10,7 @@ import pytest
 from tablewright.domain.fieldspec import parse_field
 from tablewright.doors.web import frame, table_page
 from tablewright.operations.files import import_file, import_rows
+from tablewright.operations.fill import plan_fill
 from tablewright.operations.tables import RemoveTable, remove_table
 from tablewright.services import FileOptions, Services
 from tests.doors.server.serving import TOKEN, Served, served
@@ -35,7 +36,7 @@ async def propose(services: Services, name: str) -> tuple[str, str]:
     path = services.settings.home_folder / "rows.csv"
     path.write_text("Name,Price\nAnn,1\nBob,2\n", encoding="utf-8")
     table_id = (await import_file(services, path, FileOptions(name=name))).table.id
-    plan = await services.plan_enrich(table_id, [parse_field("Double:number={Price} * 2")], "computation")
+    plan = await plan_fill(services, table_id, [parse_field("Double:number={Price} * 2")], "computation")
     return table_id, (await plan.run()).proposal_id
 
 
@@ -61,7 +62,7 @@ async def test_the_columns_of_a_run_that_was_stopped_at_once_wait_for_a_decision
     async def stop_at_once(services: Services) -> str:
         table = await import_rows(services, [{"Name": "Ann", "Price": 1}], FileOptions(name=f"Stopped: {act}"))
         field = parse_field("Double:number={Price} * 2")
-        plan = await services.plan_enrich(table.table.id, [field], "computation")
+        plan = await plan_fill(services, table.table.id, [field], "computation")
         plan.cancel()
         assert (await plan.run()).status == "cancelled"
         return table.table.id

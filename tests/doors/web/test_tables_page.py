@@ -11,6 +11,7 @@ from tablewright.domain.fieldspec import parse_field
 from tablewright.domain.model import Cell
 from tablewright.doors.web.grid_rows import shown
 from tablewright.operations.files import import_file
+from tablewright.operations.fill import plan_fill
 from tablewright.services import FileOptions
 
 from ..judging import judged_table
@@ -35,7 +36,7 @@ async def filled_table(site: Site, folder: Path, name: str, *, apply: bool) -> t
     names = ("Brightwater Foods", "Halden & Rourke Logistics", "Kestrelworks", "Thistledown Aeronautics")
     table_id = await new_table(site, folder, "Company\n" + "\n".join(names) + "\n", name)
     async with site.open() as services:
-        run = await services.plan_enrich(table_id, [parse_field(f"Founded:number={FOUNDED}")], "pipeline")
+        run = await plan_fill(services, table_id, [parse_field(f"Founded:number={FOUNDED}")], "pipeline")
         filled = await run.run()
         if apply:
             await services.changes.apply(filled.proposal_id)
@@ -259,7 +260,7 @@ async def test_a_column_is_sorted_with_what_is_proposed_and_the_empty_last(
     rows = "Company,Staff\nKestrelworks,90\nNobody Knows Ltd,\nBrightwater Foods,1100\nhalden & Rourke Logistics,200\n"
     table_id = await new_table(site, tmp_path, rows, "To sort")
     async with site.open() as services:
-        run = await services.plan_enrich(table_id, [parse_field(f"Founded:number={FOUNDED}")], "pipeline")
+        run = await plan_fill(services, table_id, [parse_field(f"Founded:number={FOUNDED}")], "pipeline")
         await run.run()
 
     async def order(page: playwright.Page, *names: str) -> None:

@@ -13,6 +13,7 @@ import tablewright.doors.web as web
 from tablewright.domain.fieldspec import parse_field
 from tablewright.doors.web import words
 from tablewright.operations.files import import_file
+from tablewright.operations.fill import plan_fill
 from tablewright.services import Services
 from tests.stage import Stage
 
@@ -94,7 +95,7 @@ async def test_a_trace_is_told_in_the_language_of_the_page(tmp_path: Path, monke
     (tmp_path / "table.csv").write_text("Company\nMarlow Instruments\nZwaluwmolen Papier\n", encoding="utf-8")
     async with Services.open(stage.settings(model="", model_base_url="", fetch_delay="0")) as services:
         table = (await import_file(services, tmp_path / "table.csv")).table
-        run = await services.plan_enrich(table.id, [parse_field("Staff:number=How many people work at {Company}?")])
+        run = await plan_fill(services, table.id, [parse_field("Staff:number=How many people work at {Company}?")])
         filled = await run.run()
         steps = [step for each in await services.store.proposals.operations(filled.proposal_id) for step in each.steps]
     told = {step.detail: words.trace_text(step.detail) for step in steps if step.type != "answer"}

@@ -14,11 +14,9 @@ from tablewright.domain.model import Noun
 from tablewright.doors.api import (
     events,
     files,
-    refresh,
     row_pages,
     shortlists,
 )
-from tablewright.doors.api import runs as filling
 from tablewright.doors.api.adapter import add_operation
 from tablewright.doors.api.answers import ERRORS, Json
 from tablewright.doors.api.inputs import resource
@@ -26,6 +24,7 @@ from tablewright.doors.api.schemas import described
 from tablewright.operations import (
     ask,
     documents,
+    fill,
     find,
     health,
     research,
@@ -33,6 +32,7 @@ from tablewright.operations import (
     review,
     rows,
     runs,
+    schedules,
     settings,
     sharing,
     tables,
@@ -79,6 +79,25 @@ OPERATIONS: dict[str, dict[str, Operation[Any, Any]]] = {
         f"GET {TABLE}/history": tables.list_changes,
         f"POST {TABLE}/undo": tables.undo,
     },
+    "runs": {
+        f"POST {TABLE}/estimate": fill.estimate_fill,
+        f"POST {TABLE}/runs": fill.start_fill,
+        f"POST {TABLE}/fields/plan": fill.plan_columns,
+        "GET /runs": runs.list_runs,
+        f"GET {RUN}": runs.get_run,
+        f"POST {RUN}/cancel": runs.cancel_run,
+        f"POST {RUN}/resume": runs.resume_run,
+        f"GET {RUN}/attempts": runs.list_attempts,
+    },
+    "upkeep": {
+        f"POST {TABLE}/recheck": fill.start_recheck,
+        f"POST {TABLE}/refresh": fill.start_refresh,
+        f"POST {TABLE}/refresh/estimate": fill.estimate_refresh,
+        "GET /schedules": schedules.list_schedules,
+        f"GET {TABLE}/schedules": schedules.list_schedules,
+        f"PUT {TABLE}/schedules": schedules.set_schedule,
+        f"DELETE {TABLE}/schedules": schedules.remove_schedules,
+    },
     "proposals": {
         "GET /proposals": review.list_proposals,
         f"GET {PROPOSAL}": review.get_proposal,
@@ -86,13 +105,6 @@ OPERATIONS: dict[str, dict[str, Operation[Any, Any]]] = {
         f"POST {PROPOSAL}/apply": review.apply_proposal,
         f"POST {PROPOSAL}/reject": review.reject_proposal,
         f"POST {PROPOSAL}/decide": review.decide_proposal,
-    },
-    "runs": {
-        "GET /runs": runs.list_runs,
-        f"GET {RUN}": runs.get_run,
-        f"POST {RUN}/cancel": runs.cancel_run,
-        f"POST {RUN}/resume": runs.resume_run,
-        f"GET {RUN}/attempts": runs.list_attempts,
     },
     "documents": {
         "GET /documents": documents.list_documents,
@@ -181,7 +193,19 @@ CREATES = frozenset(
     }
 )
 """Operations that are answered with status 201."""
-STARTS = frozenset({"start_find", "find_more", "start_research", "resume_research", "cancel_run", "resume_run"})
+STARTS = frozenset(
+    {
+        "start_fill",
+        "start_recheck",
+        "start_refresh",
+        "start_find",
+        "find_more",
+        "start_research",
+        "resume_research",
+        "cancel_run",
+        "resume_run",
+    }
+)
 """Operations that start or stop a run, and are answered with status 202 before it has ended."""
 FILES = {"add_documents": "paths"}
 FILE = {"import_table": "path"}
@@ -210,9 +234,7 @@ router.include_router(open_to_all)
 for module in (
     files,
     row_pages,
-    filling,
     events,
-    refresh,
     shortlists,
 ):
     router.include_router(module.router, dependencies=[Depends(TOKEN)])

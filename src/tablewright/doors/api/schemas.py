@@ -14,6 +14,7 @@ from pydantic import Field as Value
 from tablewright.domain.model import Cell, Evidence, Field, Label
 from tablewright.domain.proposal import Applied
 from tablewright.errors import UsageError
+from tablewright.operations.fill import Started
 from tablewright.operations.operation import UNWRITABLE
 from tablewright.operations.tables import TableImported
 from tablewright.services import Change
@@ -88,7 +89,10 @@ IMPORTED = {
     "warnings": [],
 }
 
+STARTED = {"run_id": "r7kq2mwx3p", "table_id": "companies-3fkq9"}
+
 EXAMPLES: dict[type, Any] = {
+    Started: STARTED,
     TableImported: IMPORTED,
     Field: COMPANY,
     Evidence: QUOTED,

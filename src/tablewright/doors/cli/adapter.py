@@ -23,7 +23,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from importlib import import_module
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar, get_args, get_origin
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
 
 import msgspec
 import typer
@@ -139,10 +139,10 @@ class OfferedField:
         if self.is_optional:
             self.type, inner = without_annotations(next(each for each in get_args(self.type) if each is not type(None)))
             self.metas += inner
-        self.is_list = get_origin(self.type) is tuple
+        self.is_list, self.is_mapping = get_origin(self.type) is tuple, get_origin(self.type) is dict
         default = command.defaults.get(field.name, field.default)
         self.is_required = default is msgspec.NODEFAULT and field.default_factory is msgspec.NODEFAULT
-        self.default = None if self.is_required or (field.default is msgspec.NODEFAULT and not default) else default
+        self.default = None if default is msgspec.NODEFAULT else default
 
     @property
     def is_argument(self) -> bool:
@@ -151,7 +151,7 @@ class OfferedField:
     @property
     def spelling(self) -> str:
         """The option as people write it: `key_field` is `--key-field`, `row_ids` is `--row`."""
-        name = (self.name.removesuffix("s") if self.is_list else self.name).removesuffix("_id")
+        name = (self.name.removesuffix("s") if self.is_list or self.is_mapping else self.name).removesuffix("_id")
         if self.is_argument:
             return self._command.metavars.get(self.name) or name.upper() + ("…" if self.is_list else "")
         usual = "no-" + name if self.type is bool and self.default is True else name
@@ -189,7 +189,7 @@ class OfferedField:
             kind = Literal.__getitem__(tuple(each for each in get_args(self.type) if each))  # "" is not a choice
         elif self.type in (str, int, float, bool):
             kind = self.type
-        elif isinstance(get_origin(self.type), type) and issubclass(get_origin(self.type), Mapping):
+        elif self.is_mapping:
             return list[str] | None
         else:
             raise TypeError(f"{self._command.path}: say with `parse` how {self.name} is read from text.")
@@ -197,7 +197,9 @@ class OfferedField:
 
     def item_type(self) -> Any:
         kind, _ = without_annotations(get_args(self.type)[0])
-        return str if self.name in self._command.parse or get_origin(kind) in (types.UnionType, Literal) else kind
+        return (
+            str if self.name in self._command.parse or get_origin(kind) in (types.UnionType, Union, Literal) else kind
+        )
 
     def shown_default(self) -> Any:
         if self.type is bool:
@@ -212,7 +214,7 @@ class OfferedField:
             return None if not value else self.default is not True
         if parse := self._command.parse.get(self.name):
             return parse(value)
-        if isinstance(get_origin(self.type), type) and issubclass(get_origin(self.type), Mapping):
+        if self.is_mapping:
             return dict(read_pair(each, self.spelling) for each in value)
         return value
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from tablewright.domain.text import cell_text
 from tablewright.doors.cli import output, views
 from tablewright.doors.cli.root import Json, app
+from tablewright.operations.fill import FillOptions, plan_fill
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -41,7 +42,6 @@ async def show(folder: Path, *, quiet: bool) -> dict[str, Any]:
 
     from tablewright.domain.fieldspec import parse_field
     from tablewright.operations.files import import_file
-    from tablewright.operations.fill import report_fill
     from tablewright.sample import COLUMNS
     from tablewright.sample.model import RecordedModel
     from tablewright.services import Services
@@ -60,11 +60,8 @@ async def show(folder: Path, *, quiet: bool) -> dict[str, Any]:
             await print_table(services, table_id)
         headline("2. It is searched, opened, read and checked, over HTTP, on a small web that comes with Tablewright")
         with output.Bar("Filling") as bar:
-            run = await services.plan_enrich(
-                table_id,
-                [parse_field(text) for text in COLUMNS],
-                "pipeline",
-                watch=bar.follow_fill,
+            run = await plan_fill(
+                services, table_id, [parse_field(text) for text in COLUMNS], "pipeline", watch=bar.follow_fill
             )
             filled = await services.jobs.run(run)
         from tablewright.operations.fill import report_fill
@@ -104,7 +101,6 @@ async def judged(home: Path, model_url: str) -> tuple[dict[str, Any], dict[str, 
 
     from tablewright.domain.fieldspec import parse_field
     from tablewright.operations.files import import_file
-    from tablewright.operations.fill import report_fill
     from tablewright.sample.model import NAME
     from tablewright.services import Services
     from tablewright.settings import Settings
@@ -125,7 +121,8 @@ async def judged(home: Path, model_url: str) -> tuple[dict[str, Any], dict[str, 
         names = {row.id: cell_text(row.cell(table.key_field)) for row in table.rows}
         rows = [row_id for row_id, name in names.items() if name in SHOWN]
         fields = [parse_field(text) for text in JUDGED]
-        run = await services.plan_enrich(table.id, fields, "pipeline", row_ids=rows, params={"rows_a_call": "1"})
+        how = FillOptions(rows=tuple(rows), params={"rows_a_call": "1"})
+        run = await plan_fill(services, table.id, fields, "pipeline", how=how)
         filled = await services.jobs.run(run)
         operations = await services.store.proposals.operations(filled.proposal_id)
         cells = {f"{names[each.row_id]} / {each.field}": each.cell for each in operations}

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
-from tablewright.domain.fieldspec import parse_field
 from tablewright.domain.text import count_noun
 from tablewright.doors.cli import output, views
+from tablewright.doors.cli.adapter import command
 from tablewright.doors.cli.pipes import (
     PIPE,
     Delimiter,
@@ -24,44 +24,35 @@ from tablewright.doors.cli.pipes import (
     refuse_two_outputs,
     spoken,
 )
-from tablewright.doors.cli.root import Budget, Json, Model, Search, Sources, app, with_app
+from tablewright.doors.cli.root import Json, app, with_app
 from tablewright.doors.interrupting import on_interrupt
 from tablewright.errors import BadFile, Paused, TablewrightError, UsageError
 
 if TYPE_CHECKING:
     from tablewright.domain.proposal import ProposalHead
+    from tablewright.operations.fill import StartFill
     from tablewright.services import FileOptions, Fill, Filled, Imported, KnownFile, Services, Watch
 
 PREVIEW = 20
 
 
-@app.command()
+@command(
+    app,
+    "fill.start_fill",
+    name="enrich",
+    arguments=("table",),
+    metavars={"table": "FILE|TABLE"},
+    helps={
+        "table": "A table file (- for standard input), or the name of an existing table.",
+        "fields": 'A column to fill, "NAME:TYPE=QUESTION or FORMULA"; may be repeated.',
+        "params": "A parameter of the strategy, NAME=VALUE; repeatable. `tablewright strategies` lists them.",
+    },
+    fixed={"acts": False},
+    settings=("model", "search"),
+)
 def enrich(
-    target: Annotated[
-        str,
-        typer.Argument(
-            metavar="FILE|TABLE", help="A table file (- for standard input), or the name of an existing table."
-        ),
-    ],
-    field: Annotated[
-        list[str],
-        typer.Option("--field", help='A column to fill, "NAME:TYPE=QUESTION or FORMULA"; may be repeated.'),
-    ],
-    strategy: Annotated[
-        str,
-        typer.Option(
-            "--strategy",
-            help="How each row is answered: lookup, research, computation, pipeline, documents, transform, or one of "
-            "your own (see `tablewright strategies`). Default: a formula is computed, else pipeline (--sources docs: "
-            "documents).",
-        ),
-    ] = "",
-    thoroughness: Annotated[
-        str, typer.Option("--thoroughness", help="With research: exploratory (default) or comprehensive.")
-    ] = "",
-    param: Annotated[
-        list[str] | None, typer.Option("--param", metavar="NAME=VALUE", help="A parameter of the strategy; repeatable.")
-    ] = None,
+    request: StartFill,
+    flags: Mapping[str, str],
     out: Annotated[
         Path | None, typer.Option("--out", help="Write the result to this file (- for standard output) once applied.")
     ] = None,
@@ -70,60 +61,11 @@ def enrich(
         bool, typer.Option("--with-evidence", help="With --out: add source, quote, confidence and basis.")
     ] = False,
     cost: Annotated[bool, typer.Option("--cost", help="With --out: add what each cell cost.")] = False,
-    rows: Annotated[int | None, typer.Option("--rows", metavar="N", min=1, help="Only the first N rows.")] = None,
-    row: Annotated[
-        list[int] | None, typer.Option("--row", metavar="N", min=1, help="Only the row with this number; repeatable.")
-    ] = None,
-    again: Annotated[bool, typer.Option("--again", help="Look elsewhere for what earlier runs did not find.")] = False,
-    concurrency: Annotated[
-        int | None,
-        typer.Option(
-            "--concurrency",
-            metavar="N",
-            min=1,
-            max=1_000,
-            help="Rows to work on at once, instead of the strategy's default.",
-        ),
-    ] = None,
     review: Annotated[bool, typer.Option("--review", help="Keep the proposal open; decide later.")] = False,
     yes: Annotated[bool, typer.Option("--yes", help="Apply what was found without asking.")] = False,
-    model: Model = "",
-    search: Search = "",
-    sources: Sources = "",
-    budget: Budget = "",
     estimate: Annotated[
         bool, typer.Option("--estimate", help="Estimate the cost and stop: nothing is spent or stored.")
     ] = False,
-    evidence: Annotated[
-        str,
-        typer.Option(
-            "--evidence",
-            metavar="strict|judged",
-            help="strict refuses values that a model concluded from quotes instead of reading them (default: judged).",
-        ),
-    ] = "",
-    cascade: Annotated[
-        bool, typer.Option("--cascade", help="Ask the model only where the built-in reader is not sure.")
-    ] = False,
-    offline: Annotated[
-        bool, typer.Option("--offline", help="Make no requests: replay earlier runs from the cache.")
-    ] = False,
-    attempts: Annotated[
-        int | None,
-        typer.Option(
-            "--attempts",
-            metavar="N",
-            min=1,
-            max=10,
-            help="How often to try a row while cells are weak or empty (default: 3).",
-        ),
-    ] = None,
-    threshold: Annotated[
-        float | None,
-        typer.Option(
-            "--threshold", metavar="N", min=0, max=1, help="The confidence below which a cell is weak (default: 0.6)."
-        ),
-    ] = None,
     new: Annotated[
         bool,
         typer.Option("--new", help="Make a new table, even if this file was imported before."),
@@ -141,21 +83,16 @@ def enrich(
     is computed, with {Column} for the values of a row: --field "Total:number=round({Price} * {Quantity}, 2)".
     """
     from tablewright.formats.tables import target_format
+    from tablewright.operations.fill import plan_fill
+    from tablewright.operations.rows import read_fields
     from tablewright.services import FileOptions
 
-    if evidence not in ("", "strict", "judged"):
-        raise UsageError(
-            f"--evidence must be strict or judged, not {evidence!r}.",
-            advice="--with-evidence adds the sources to the file that --out writes.",
-        )
+    target, strategy = request.table, request.strategy
     if review and yes:
         raise UsageError("--review and --yes exclude each other.")
-    if row and rows:
-        raise UsageError("--row and --rows exclude each other.")
-    params = parse_params(param or [])
-    if thoroughness:
-        params["thoroughness"] = thoroughness
-    fields = [parse_field(text) for text in field]
+    if request.rows and request.max_rows:
+        raise UsageError("--row and --max-rows exclude each other.")
+    fields = read_fields(request.fields)
     refuse_overwriting(target, out, force=force)
     if target == PIPE and not (yes or review or estimate):
         raise UsageError("Nobody can be asked while the table comes through standard input.", advice="Say --yes.")
@@ -170,17 +107,7 @@ def enrich(
     options = FileOptions(key_field=key, header=not no_header, sheet=sheet, delimiter=delimiter, encoding=encoding)
 
     def plan(services: Services, table_id: str, watch: Watch) -> Awaitable[Fill]:
-        return services.plan_enrich(
-            table_id,
-            fields,
-            strategy,
-            params=params,
-            max_rows=rows,
-            row_ids=row,
-            again=again,
-            concurrency=concurrency,
-            watch=watch,
-        )
+        return plan_fill(services, table_id, fields, how=request, watch=watch)
 
     async def work(services: Services) -> Filled | None:
         if estimate:
@@ -233,12 +160,9 @@ def enrich(
             raise typer.Exit(1)  # not looked for is not the same as not found, also for programs
         return filled
 
-    flags = {"model": model, "search": search, "budget": budget, "sources": sources, "evidence": evidence}
-    flags |= {"cascade": "yes" if cascade else "", "offline": "yes" if offline else ""}
-    flags |= {"attempts": str(attempts or ""), "threshold": "" if threshold is None else str(threshold)}
     with incoming(target) as source:
         target = str(source) if target == PIPE else target
-        filled = with_app(work, flags)
+        filled = with_app(work, {**flags, **request.texts()})
     if filled is not None and filled.status == "paused":
         if not json:
             output.show_error(paused(filled))
@@ -306,16 +230,6 @@ async def offer(services: Services, head: ProposalHead, *, decide_now: bool) -> 
     reviewed = await review_proposal(services, chosen)
     views.say_reviewed(reviewed.applied, reviewed.proposal)
     return reviewed.applied.change is not None
-
-
-def parse_params(texts: list[str]) -> dict[str, str]:
-    params = {}
-    for text in texts:
-        name, equals, value = text.partition("=")
-        if not equals or not name.strip():
-            raise UsageError(f"--param {text!r} is not written as NAME=VALUE.")
-        params[name.strip()] = value.strip()
-    return params
 
 
 Plan: TypeAlias = "Callable[[Services, str, Watch], Awaitable[Fill]]"

@@ -2,70 +2,49 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 import typer
 
 from tablewright.domain.text import count_noun
 from tablewright.doors.cli import output
-from tablewright.doors.cli.root import Json, TableName, with_app
+from tablewright.doors.cli.adapter import command
+from tablewright.doors.cli.root import Json, with_app
 from tablewright.doors.cli.table import commands
 from tablewright.doors.interrupting import on_interrupt
 
 if TYPE_CHECKING:
     from rich.text import Text
 
-    from tablewright.services import Rechecked, Services
+    from tablewright.operations.fill import RecheckResult, RecheckTable
+    from tablewright.services import Services
 
 SHOWN = 50
 
 
-@commands.command()
-def recheck(
-    table: TableName,
-    field: Annotated[list[str] | None, typer.Option("--field", help="Only this column; repeatable.")] = None,
-    row: Annotated[
-        list[int] | None, typer.Option("--row", metavar="N", min=1, help="Only the row with this number; repeatable.")
-    ] = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Check, but flag nothing.")] = False,
-    search: Annotated[
-        str, typer.Option("--search", help="`sample` for pages of the sample world, instead of TABLEWRIGHT_SEARCH.")
-    ] = "",
-    json: Json = False,
-) -> None:
+@command(commands, "fill.recheck", arguments=("table",), settings=("search",))
+def recheck(request: RecheckTable, flags: Mapping[str, str], json: Json = False) -> None:
     """Fetch the cited pages again and flag the cells whose quotes are gone.
 
     A page that refuses or cannot be reached proves nothing: its cells are left as they are.
     """
+    from tablewright.operations.fill import recheck
 
-    async def work(services: Services) -> Rechecked:
-        head = await services.table(table)
+    async def work(services: Services) -> RecheckResult:
         with output.Bar("Rechecking") as bar, on_interrupt(services.jobs.stop):
-            return await services.recheck(head.id, field or [], row_ids=row, dry_run=dry_run, watch=bar.follow)
+            return await recheck(services, request, watch=bar.follow)
 
-    done = with_app(work, {"search": search})
+    done = with_app(work, flags)
     if json:
-        supported, changed = done.count("supported"), done.count("changed")
-        output.print_json(
-            {
-                "table_id": done.table_id,
-                "status": done.status,
-                "pages": done.pages,
-                "checked": supported + changed,
-                "supported": supported,
-                "changed": changed,
-                "not_checked": done.count("not checked"),
-                "cells": done.cells,
-                "change": done.change,
-            }
-        )
+        output.print_json(done)
     else:
-        print_verdicts(done, dry_run=dry_run)
+        print_verdicts(done, dry_run=request.dry_run)
     if done.status == "cancelled":
         raise typer.Exit(130)
 
 
-def print_verdicts(done: Rechecked, *, dry_run: bool) -> None:
+def print_verdicts(done: RecheckResult, *, dry_run: bool) -> None:
     """What needs attention as a table; what still stands only as a number."""
     if not done.cells:
         output.say("No cell of these cites a source, so there is nothing to ask for.")
@@ -81,8 +60,8 @@ def print_verdicts(done: Rechecked, *, dry_run: bool) -> None:
     if done.status == "cancelled":
         output.say("Stopped before all pages were asked for.")
     output.say(
-        f"{count_noun(done.pages, 'page')} asked for: {count_noun(done.count('supported'), 'cell')} still supported, "
-        f"{done.count('changed'):,} changed, {done.count('not checked'):,} not checked."
+        f"{count_noun(done.pages, 'page')} asked for: {count_noun(done.supported, 'cell')} still supported, "
+        f"{done.changed:,} changed, {done.not_checked:,} not checked."
     )
     if done.change is not None:
         output.say(
@@ -90,5 +69,5 @@ def print_verdicts(done: Rechecked, *, dry_run: bool) -> None:
             f"for their columns fills them again; `tablewright tables undo {done.table_id} --change "
             f"{done.change.number}` takes the flags back."
         )
-    elif dry_run and done.count("changed"):
+    elif dry_run and done.changed:
         output.say("Nothing was flagged, because of --dry-run.")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from dataclasses import field as dataclass_field
 from typing import TYPE_CHECKING, Annotated, Any
@@ -11,14 +11,16 @@ import typer
 
 from tablewright.domain.text import count_noun
 from tablewright.doors.cli import output, views
+from tablewright.doors.cli.adapter import command
 from tablewright.doors.cli.enrich import apply_all, offer, paused, say_where_it_stopped
-from tablewright.doors.cli.root import Budget, Json, Model, Search, TableName, with_app
+from tablewright.doors.cli.root import Json, with_app
 from tablewright.doors.cli.table import commands
 from tablewright.doors.interrupting import on_interrupt
 from tablewright.errors import UsageError
 
 if TYPE_CHECKING:
-    from tablewright.services import Fill, Filled, RefreshRound, Services, Watch
+    from tablewright.operations.fill import RefreshEstimates, RefreshTable
+    from tablewright.services import Filled, RefreshRound, Services
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,15 +31,19 @@ class Refreshed:
     refused: list[tuple[RefreshRound, UsageError]] = dataclass_field(default_factory=list)
 
 
-@commands.command()
+@command(
+    commands,
+    "fill.start_refresh",
+    name="refresh",
+    arguments=("table",),
+    fixed={"acts": False},
+    settings=("model", "search", "budget", "budget_tokens"),
+)
 def refresh(
-    table: TableName,
-    field: Annotated[list[str] | None, typer.Option("--field", help="Only this column; repeatable.")] = None,
+    request: RefreshTable,
+    flags: Mapping[str, str],
     estimate: Annotated[bool, typer.Option("--estimate", help="Estimate the cost and stop: nothing is spent.")] = False,
     yes: Annotated[bool, typer.Option("--yes", help="Fill and apply without asking.")] = False,
-    model: Model = "",
-    search: Search = "",
-    budget: Budget = "",
     json: Json = False,
 ) -> None:
     """Fill the stale cells again, and only those, each by the strategy that filled it before.
@@ -45,17 +51,18 @@ def refresh(
     You see the price before it starts and what would change before it does. Cells that depend on other stale cells
     come after those are applied.
     """
-    names = field or []
+    from tablewright.operations.fill import estimate_refresh, list_stale_rounds
 
     async def work(services: Services) -> Refreshed:
-        head = await services.table(table)
-        rounds = await services.stale_rounds(head.id, names)
+        head = await services.table(request.table)
+        rounds = await list_stale_rounds(services, head.id, request.fields)
         if estimate:
-            return await print_estimates(services, head.id, rounds, json=json)
+            print_estimates(await estimate_refresh(services, request), rounds, json=json)
+            return Refreshed()
         if not json:
             say_price(head.id, rounds)
         done = await fill_rounds(services, head.id, rounds, yes=yes, json=json)
-        left = sum(len(each.cells) for each in await services.stale_rounds(head.id, names))
+        left = sum(len(each.cells) for each in await list_stale_rounds(services, head.id, request.fields))
         if json:
             from tablewright.operations.fill import report_fill
 
@@ -71,7 +78,7 @@ def refresh(
             output.say(f"Still stale: {count_noun(left, 'cell')}.")
         return done
 
-    done = with_app(work, {"model": model, "search": search, "budget": budget})
+    done = with_app(work, flags)
     if done.runs and done.runs[-1].status == "cancelled":
         output.say(f"Stopped. What was found is kept in proposal {done.runs[-1].proposal_id}.")
         raise typer.Exit(130)
@@ -92,7 +99,7 @@ async def fill_rounds(
         filled = await fill_round(services, table_id, each, yes=yes, json=json)
         if isinstance(filled, UsageError):
             done.refused.append((each, filled))
-            say_refused(table_id, each, filled)
+            say_refused(table_id, each.fields, str(filled))
         if filled is None or isinstance(filled, UsageError):
             continue
         output.warn(services.warnings)
@@ -121,8 +128,10 @@ async def fill_round(
 ) -> Filled | UsageError | None:
     """With a progress bar, until it is done or Ctrl-C is pressed; None where its cells wait, or it is not wanted, and
     the error where it cannot begin."""
+    from tablewright.operations.fill import plan_round
+
     with output.Bar("Filling") as bar:
-        run = await planned(services, table_id, of, bar.follow_fill)
+        run = await plan_round(services, table_id, of, watch=bar.follow_fill)
         if isinstance(run, UsageError):
             return run
         if run is None:
@@ -140,21 +149,11 @@ async def fill_round(
             return await services.jobs.run(run)
 
 
-async def planned(
-    services: Services, table_id: str, of: RefreshRound, watch: Watch | None = None, *, waiting: bool = False
-) -> Fill | UsageError | None:
-    """What one round lacks, such as a strategy that is gone or a key, does not keep the others from being filled."""
-    try:
-        return await services.plan_refresh(table_id, of, waiting=waiting, watch=watch or (lambda news: None))
-    except UsageError as error:
-        return error
-
-
-def say_refused(table_id: str, of: RefreshRound, error: UsageError) -> None:
-    output.say(f"{', '.join(of.fields)}: left. {error}")
+def say_refused(table_id: str, fields: Sequence[str], error: str) -> None:
+    output.say(f"{', '.join(fields)}: left. {error}")
     output.say(
         f"Or flag these cells and fill them in another way: `tablewright enrich {table_id} --field "
-        f'"{of.fields[0]}" --strategy …`.'
+        f'"{fields[0]}" --strategy …`.'
     )
 
 
@@ -165,27 +164,19 @@ def refused_report(done: Refreshed) -> list[dict[str, Any]]:
     ]
 
 
-async def print_estimates(
-    services: Services, table_id: str, rounds: Sequence[RefreshRound], *, json: bool
-) -> Refreshed:
-    done = Refreshed()
-    estimates = []
-    for of in rounds:
-        run = await planned(services, table_id, of, waiting=True)
-        if isinstance(run, UsageError):
-            done.refused.append((of, run))
-        elif run is not None:
-            estimates.append((of, await run.estimate()))
+def print_estimates(found: RefreshEstimates, rounds: Sequence[RefreshRound], *, json: bool) -> None:
+    """Print what each round is likely to take; exit as wrong use if none can begin."""
     if json:
-        likely = [{"fields": of.fields, "strategy": of.strategy, "estimate": each} for of, each in estimates]
-        output.print_json(price_report(table_id, rounds) | {"estimates": likely, "refused": refused_report(done)})
-        return Refreshed() if estimates else done
-    say_price(table_id, rounds)
-    for of, each in estimates:
-        output.say(f"{', '.join(of.fields)}: {views.in_one_line(each)}.")
-    for of, error in done.refused:
-        say_refused(table_id, of, error)
-    return Refreshed() if estimates else done
+        output.print_json(found)
+    else:
+        say_price(found.table_id, rounds)
+        for each in found.rounds:
+            if each.estimate is not None:
+                output.say(f"{', '.join(each.fields)}: {views.in_one_line(each.estimate)}.")
+            elif each.error:
+                say_refused(found.table_id, each.fields, each.error)
+    if any(each.error for each in found.rounds) and not any(each.estimate for each in found.rounds):
+        raise typer.Exit(UsageError.exit_code)
 
 
 def price_report(table_id: str, rounds: Sequence[RefreshRound]) -> dict[str, Any]:

@@ -30,7 +30,7 @@ from tablewright.doors.library.session import Options, Session, opened
 from tablewright.errors import Paused, RunError, UsageError
 from tablewright.operations.ask import AskDocuments, ask_documents
 from tablewright.operations.documents import AddDocuments, add_documents, make_document_table
-from tablewright.operations.fill import report_fill
+from tablewright.operations.fill import FillOptions, plan_fill, report_fill
 from tablewright.operations.find import FindMore, PlanFind, find_rows, plan_find
 from tablewright.operations.research import (
     ResumeResearch,
@@ -266,15 +266,14 @@ async def fill(
     services = session.services
     texts = {name: write_setting(value) for name, value in (params or {}).items()}
     with session.bar.drawn("Filling"):
-        run = await services.plan_enrich(
+        run = await plan_fill(
+            services,
             imported.table.id,
             fields,
             strategy,
+            how=FillOptions(params=texts, rows=imported.row_ids and tuple(imported.row_ids), max_rows=max_rows),
             usual=usual,
-            params=texts,
-            row_ids=imported.row_ids,
-            outdated=session.keeps,
-            max_rows=max_rows,
+            redo="outdated" if session.keeps else "",
             watch=session.bar.watch,
         )
         filled = await services.jobs.run(run)

@@ -14,6 +14,7 @@ from typing import Annotated, Any, NamedTuple, TypeAlias
 import msgspec
 from mcp.server.mcpserver import MCPServer
 from mcp_types import CallToolResult, TextContent, ToolAnnotations
+from pydantic import BaseModel
 from pydantic import Field as Key
 
 from tablewright.domain.document import document
@@ -123,14 +124,15 @@ def add_tool(
     context: ToolContext,
     function: Callable[..., Awaitable[Answer]],
     annotations: ToolAnnotations,
+    without: Collection[str] = (),
 ) -> None:
-    """Under the function's own name; its docstring is what assistants read. A parameter `request` stands for the fields
-    of the request, with their limits and help texts. Who may only look is offered no more."""
+    """Add a tool under the function's own name, with its docstring. A parameter `request` stands for the fields of the
+    request but for those in `without`, with their limits and help texts. Viewers are offered only what reads."""
     if not (getattr(server, "may_change", True) or annotations.read_only_hint):
         return
     described = " ".join((getdoc(function) or "").split())
     server.add_tool(
-        answering(function, context), description=described, annotations=annotations, structured_output=False
+        answering(function, context, without), description=described, annotations=annotations, structured_output=False
     )
 
 
@@ -162,7 +164,7 @@ def add_operation(
     watches = "watch" in signature(operation.function).parameters
 
     async def call(call: Call | None = None, **values: Any) -> Answer:
-        request = msgspec.convert(values, operation.request)
+        request = msgspec.convert(plain(values), operation.request)
         if call is None:
             return show(await operation(context.services, request))
         return show(await context.telling(call, lambda watch: operation(context.services, request, watch=watch)))
@@ -199,18 +201,19 @@ def tool_parameter(field: msgspec.structs.FieldInfo) -> Parameter:
 
 
 def answering(
-    function: Callable[..., Awaitable[Answer]], context: ToolContext
+    function: Callable[..., Awaitable[Answer]], context: ToolContext, without: Collection[str] = ()
 ) -> Callable[..., Awaitable[CallToolResult]]:
     own = signature(function, eval_str=True).parameters
     request_type = own["request"].annotation if "request" in own else None
-    fields = {each.name: each for each in msgspec.structs.fields(request_type)} if request_type else {}
+    known = msgspec.structs.fields(request_type) if request_type else ()
+    fields = {each.name: each for each in known if each.name not in without}
 
     @wraps(function)
     async def call(**values: Any) -> CallToolResult:
         try:
             if request_type is not None:
                 said = {name: values.pop(name) for name in fields}
-                values["request"] = msgspec.convert(said, request_type)
+                values["request"] = msgspec.convert(plain(said), request_type)
             return tool_result(await function(**values))
         except TablewrightError as error:
             return refused(error, context.hide)
@@ -221,6 +224,15 @@ def answering(
     call.__signature__ = Signature(keywords)  # type: ignore[attr-defined]
     call.__annotations__ = {each.name: each.annotation for each in keywords}
     return call
+
+
+def plain(value: Any) -> Any:
+    """Arguments as they were sent, with dictionaries in place of the models that checked them."""
+    if isinstance(value, BaseModel):
+        return value.model_dump(exclude_unset=True)
+    if isinstance(value, dict):
+        return {name: plain(each) for name, each in value.items()}
+    return [plain(each) for each in value] if isinstance(value, list) else value
 
 
 def tool_result(answer: Answer) -> CallToolResult:

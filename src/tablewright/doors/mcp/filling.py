@@ -4,39 +4,42 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
+import msgspec
 from mcp.server.mcpserver import MCPServer
 from pydantic import Field as Key
 
 from tablewright.domain.document import document
-from tablewright.domain.fieldspec import parse_field
 from tablewright.doors.mcp.answers import Answer, add_tool, hints
 from tablewright.doors.mcp.context import Call, ToolContext, refuse_failed
-from tablewright.doors.mcp.tables import TableName, TableTools
+from tablewright.doors.mcp.tables import TableTools
 from tablewright.errors import Forbidden
+from tablewright.operations.fill import FillTable, StartFill, estimate_fill, start_fill
 from tablewright.operations.review import ApplyProposal, ChosenCells, apply_proposal, reject_proposal
 from tablewright.operations.runs import ResumeRun, RunRequest, cancel_run, get_run, resume_run
+from tablewright.services import Services
 
 FEW_ROWS = 20
 
-Columns = Annotated[
-    list[str],
-    Key(
-        min_length=1,
-        max_length=30,
-        description='Each "NAME:TYPE=QUESTION": "Founded:number=What year was {Company} founded?". {Column} stands for '
-        "the row's value. Types: text, number(UNIT), boolean, select(A, B), date, url, list, money. A formula is "
-        'computed: "Total:number={Price} * {Quantity}".',
-    ),
-]
-Strategy = Annotated[
-    str,
-    Key(
-        description="pipeline (search, read, check; for questions), lookup (one search a row), research (many steps, "
-        "expensive), computation, transform (translate, classify, summarise from the row), documents (the user's own)."
-    ),
-]
-Proof = Annotated[Literal["", "strict", "judged"], Key(description="strict: leave out values that a model inferred.")]
+UNOFFERED = ("concurrency", "require_improvement", "budget_tokens", "offline")
+"""Fields of a run that an assistant does not choose: each word about them is paid for in every conversation."""
 Wait = Annotated[bool, Key(description="false: return at once; list_all(runs) shows the progress.")]
+
+
+async def start_run(services: Services, request: StartFill) -> str:
+    return (await start_fill(services, request)).run_id
+
+
+class ColumnsToFill(FillTable, frozen=True, kw_only=True):
+    fields: Annotated[
+        tuple[Annotated[str, msgspec.Meta(min_length=1, max_length=20_000)], ...],
+        msgspec.Meta(
+            min_length=1,
+            max_length=30,
+            description='Each "NAME:TYPE=QUESTION": "Founded:number=What year was {Company} founded?". {Column} stands '
+            "for the row's value. Types: text, number(UNIT), boolean, select(A, B), date, url, list, money. A formula "
+            'is computed: "Total:number={Price} * {Quantity}".',
+        ),
+    ]
 
 
 class FillingTools:
@@ -46,49 +49,31 @@ class FillingTools:
         self._tables = TableTools(context)
 
     def add_to(self, server: MCPServer[Any]) -> None:
-        add_tool(server, self._context, self.enrich, hints(outside=True))
+        add_tool(server, self._context, self.enrich, hints(outside=True), without=UNOFFERED)
         add_tool(server, self._context, self.decide_proposal, hints(destroys=True))
         add_tool(server, self._context, self.control_run, hints(outside=True))
 
     async def enrich(
         self,
-        table: TableName,
-        columns: Columns,
         call: Call,
+        request: ColumnsToFill,
         estimate: Annotated[bool, Key(description="Only estimate calls, time and cost; nothing is spent.")] = False,
-        strategy: Strategy = "",
-        max_rows: Annotated[int | None, Key(ge=1, description="Try a few rows first.")] = None,
-        row_ids: list[int] | None = None,
-        again: Annotated[bool, Key(description="Also look elsewhere for what was not found before.")] = False,
-        params: Annotated[dict[str, str] | None, Key(description="Parameters of the strategy.")] = None,
-        evidence: Proof = "",
         wait: Wait = True,
     ) -> Answer:
         """Fill columns of a table from the web, the user's documents or the row itself. May cost money and take
         minutes: estimate first where a table is long. The table is not changed: what was found becomes a proposal, and
         decide_proposal writes it once the user agrees."""
-        if self._tablewright.acts(strategy):
+        if self._tablewright.acts(request.strategy):
             raise Forbidden(
-                f"{strategy} acts outside the table, so it is not started by an assistant.",
+                f"{request.strategy} acts outside the table, so it is not started by an assistant.",
                 advice="The user can start it.",
             )
-        async with self._context.news(call) as watch:
-            fill = await self._tablewright.plan_enrich(
-                (await self._tablewright.table(table)).id,
-                [parse_field(text) for text in columns],
-                strategy,
-                params=params,
-                max_rows=max_rows,
-                row_ids=row_ids,
-                again=again,
-                watch=watch,
-            )
-            if estimate:
-                return dict(document(await fill.estimate()))
-        run_id = await self._context.begun(
-            self._tablewright.jobs.start(fill, {"evidence": evidence} if evidence else None)
-        )
-        if wait or not fill.asks_others:  # a formula is computed in no time
+        if estimate:
+            return dict(document(await estimate_fill(self._tablewright, request)))
+        starting = StartFill(**{name: getattr(request, name) for name in FillTable.__struct_fields__})
+        run_id = await self._context.begun(start_run(self._tablewright, starting))
+        run = await self._tablewright.jobs.get(run_id)
+        if wait or run.spec["strategy"] == "computation":  # a formula is computed in no time
             refuse_failed(await self._context.wait(call, run_id))
         return await self._enriched(run_id)
 

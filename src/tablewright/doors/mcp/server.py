@@ -56,6 +56,9 @@ found and why.
 - enrich, find, research, ask and shortlist_turn may cost money where a paid model or search is set."""
 
 
+NULL = {"type": "null"}
+
+
 class TablewrightServer(MCPServer[Any]):
     """The resources that it lists are what is there when it is asked."""
 
@@ -79,10 +82,9 @@ class TablewrightServer(MCPServer[Any]):
         self._resources.add_to(self)
 
     async def list_tools(self) -> list[Tool]:
-        """Without the titles that pydantic gives every part of a schema: they repeat the names, and each word is paid
-        for in every conversation."""
+        """List them with short schemas: each word is paid for in every conversation."""
         tools = await super().list_tools()
-        return [tool.model_copy(update={"input_schema": without_titles(tool.input_schema)}) for tool in tools]
+        return [tool.model_copy(update={"input_schema": shorten_schema(tool.input_schema)}) for tool in tools]
 
     async def call_tool(self, name: str, arguments: dict[str, Any], context: Any = None) -> Any:
         """Arguments that do not fit the schema are refused like everything else: in the same shape. So are those that a
@@ -104,13 +106,21 @@ class TablewrightServer(MCPServer[Any]):
         return await self._resources.all()
 
 
-def without_titles(schema: Any) -> Any:
+def shorten_schema(schema: Any) -> Any:
+    """Return the schema without titles and empty defaults. A parameter that may be null is described as what it is if
+    it is given."""
     if isinstance(schema, list):
-        return [without_titles(each) for each in schema]
+        return [shorten_schema(each) for each in schema]
     if not isinstance(schema, dict):
         return schema
     kept = {name: value for name, value in schema.items() if not (name == "title" and isinstance(value, str))}
-    return {name: without_titles(value) for name, value in kept.items()}
+    choices = kept.get("anyOf", ())
+    if len(choices) == 2 and NULL in choices and kept.get("default", "") is None:
+        del kept["anyOf"], kept["default"]
+        kept |= next(each for each in choices if each != NULL)
+    if kept.get("default") in ("", False, [], {}):
+        del kept["default"]
+    return {name: shorten_schema(value) for name, value in kept.items()}
 
 
 def create_server(

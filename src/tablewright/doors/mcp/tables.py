@@ -14,12 +14,13 @@ from tablewright.domain.model import Cell, Table
 from tablewright.domain.proposal import ProposalHead
 from tablewright.domain.text import cell_text
 from tablewright.doors.mcp.answers import Answer, add_operation, add_tool, compact_reply, grid, hints, note_on, page_of
-from tablewright.doors.mcp.context import Call, ToolContext
+from tablewright.doors.mcp.context import ToolContext
 from tablewright.doors.wording import MCP, in_words_of
 from tablewright.errors import NotFound, UsageError
 from tablewright.operations import rows, tables
 from tablewright.operations.ask import ListConversations, list_conversations
 from tablewright.operations.documents import ListDocumentGroups, list_document_tables
+from tablewright.operations.fill import RecheckResult, recheck
 from tablewright.operations.operation import NO_LIMIT
 from tablewright.operations.rows import CellRequest, CellShown, TypedValue, get_cell
 from tablewright.operations.runs import show_run
@@ -53,7 +54,7 @@ class TableTools:
         add_tool(server, self._context, self.add_rows, hints())
         add_tool(server, self._context, self.set_cell, hints(destroys=True, again=True))
         add_operation(server, self._context, tables.undo, destroys=True)
-        add_tool(server, self._context, self.recheck, hints(again=True, outside=True))
+        add_operation(server, self._context, recheck, show=show_recheck, again=True, outside=True)
 
     async def list_all(
         self,
@@ -168,41 +169,6 @@ class TableTools:
         written = rows.SetCellRequest(table=table, row_id=row_id, field=field, value=request.value)
         return compact_reply(await rows.set_cell(services, written))
 
-    async def recheck(
-        self,
-        table: TableName,
-        call: Call,
-        columns: list[str] | None = None,
-        row_ids: list[int] | None = None,
-        dry_run: Annotated[bool, Key(description="Check without flagging anything.")] = False,
-    ) -> Answer:
-        """Fetch the cited pages again and flag the cells whose quotes are gone. Values stay. Uses no model and no
-        search; a page that cannot be opened proves nothing."""
-        head = await self._tablewright.table(table)
-        done = await self._context.telling(
-            call,
-            lambda watch: self._tablewright.recheck(
-                head.id, columns or (), row_ids=row_ids, dry_run=dry_run, watch=watch
-            ),
-        )
-        doubted = sorted(
-            (each for each in done.cells if each.verdict != "supported"), key=lambda each: each.verdict != "changed"
-        )
-        return {
-            "table_id": done.table_id,
-            "status": done.status,
-            "pages": done.pages,
-            "supported": done.count("supported"),
-            "changed": done.count("changed"),
-            "not_checked": done.count("not checked"),
-            "needs_attention": [
-                {"cell": f"{each.row_id}.{each.field}", "verdict": each.verdict, "note": each.note}
-                for each in doubted[:MOST_ROWS]
-            ],
-            "more": max(0, len(doubted) - MOST_ROWS),
-            "change": done.change.number if done.change else None,
-        }
-
     async def proposed(
         self, head: Table, proposal: ProposalHead, after: int, limit: int, *, evidence: bool = False
     ) -> Answer:
@@ -247,3 +213,11 @@ class TableTools:
         if proposal.table_id != head.id:
             raise NotFound(f"Proposal {proposal_id} is not about table {head.id}.")
         return proposal
+
+
+def show_recheck(done: RecheckResult) -> Answer:
+    """Only the cells that are no longer supported, the changed ones first."""
+    doubted = [each for each in done.cells if each.verdict != "supported"]
+    doubted.sort(key=lambda each: each.verdict != "changed")
+    shown = msgspec.structs.replace(done, cells=tuple(doubted[:MOST_ROWS]))
+    return dict(document(shown)) | {"more": max(0, len(doubted) - MOST_ROWS)}

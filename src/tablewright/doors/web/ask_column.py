@@ -16,6 +16,13 @@ from tablewright.doors.web.frame import tell, visit_to_write
 from tablewright.doors.web.table_columns import detail_input, with_detail
 from tablewright.doors.web.words import TYPES, all_rows, many, t, translated
 from tablewright.errors import BadField, TablewrightError
+from tablewright.operations.fill import (
+    FillOptions,
+    PlanColumns,
+    find_formula_problem,
+    plan_columns,
+    plan_fill,
+)
 from tablewright.operations.health import show_strategies
 from tablewright.services import Fill
 
@@ -235,7 +242,7 @@ class AskColumnDialog:
 
     def formula_problem(self, question: str) -> str:
         others = [column.name.value or "" for column in self._asked]
-        return self._visit.services.formula_problem(self._table, question, others)
+        return find_formula_problem(self._table, question, others)
 
     def _remove(self, column: AskedColumn) -> None:
         self._asked.remove(column)
@@ -250,7 +257,8 @@ class AskColumnDialog:
         self._suggesting.props("loading")
         try:
             visit = await visit_to_write(self._table.id, runs=True)
-            fields = await visit.services.plan_columns(self._table.id, words)
+            request = PlanColumns(table=self._table.id, request=words)
+            fields = (await plan_columns(visit.services, request)).fields
         except TablewrightError as error:
             tell(error)
             return
@@ -311,15 +319,18 @@ class AskColumnDialog:
         visit = await visit_to_write(self._table.id, runs=True)
         chosen = strategy == self._strategy.value
         params = {name: str(each.value).strip() for name, each in self._params.items() if each.value} if chosen else {}
-        return await visit.services.plan_enrich(
+        return await plan_fill(
+            visit.services,
             self._table.id,
             [column.field(self.example) for column in self._asked],
             strategy,
-            params=params,
-            row_ids=self._scope.row_ids(self._rows.value),
-            again=self._again.value,
-            anew=self._anew,
-            max_rows=FEW if self._rows.value == "first" else None,
+            how=FillOptions(
+                params=params,
+                rows=self._scope.row_ids(self._rows.value),
+                again=self._again.value,
+                max_rows=FEW if self._rows.value == "first" else None,
+            ),
+            redo="all" if self._anew else "",
         )
 
     async def _estimate(self) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING
 
 from nicegui import ui
 
@@ -25,10 +24,8 @@ from tablewright.doors.web.elements import (
 from tablewright.doors.web.frame import heading, visit_now
 from tablewright.doors.web.words import t
 from tablewright.operations.health import NoInput, RunDoctor, run_doctor
+from tablewright.operations.schedules import ListSchedules, ScheduleShown, list_schedules
 from tablewright.operations.settings import SettingShown, list_settings
-
-if TYPE_CHECKING:
-    from tablewright.services import Schedule
 
 PATH = "/status"
 EXTRA = "Extra "
@@ -118,7 +115,7 @@ async def show_schedules(*, looked: bool) -> None:
         return
     now = await visit_now()
     names = {each.id: each.name for each in await now.services.tables()}
-    schedules = [each for each in await now.services.jobs.schedules() if now.person.sees(each.table_id)]
+    schedules = (await list_schedules(now.services, ListSchedules())).schedules
     if not schedules:
         quiet(t("Nothing is scheduled. Tables can be rechecked or refreshed hourly, daily or weekly."))
         return
@@ -129,7 +126,7 @@ async def show_schedules(*, looked: bool) -> None:
     )
 
 
-def schedule_line(schedule: Schedule, names: dict[str, str]) -> list[Shown]:
+def schedule_line(schedule: ScheduleShown, names: dict[str, str]) -> list[Shown]:
     table = link_to(names.get(schedule.table_id, schedule.table_id), f"/tables/{schedule.table_id}")
     return [table, schedule.routine, f"{schedule.cron} (UTC)", when(schedule.last_at) or t("not yet")]
 

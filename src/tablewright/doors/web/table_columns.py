@@ -24,7 +24,7 @@ from tablewright.services import Change, Services
 from tablewright.values.units import with_unit
 
 if TYPE_CHECKING:
-    from tablewright.services import Rechecked
+    from tablewright.operations.fill import RecheckResult
 
 MOST_COMMON = 5
 FIGURES: PageText[tuple[tuple[str, Callable[[list[float]], float]], ...]] = (
@@ -225,7 +225,7 @@ async def ask_reason(*, may_look: bool) -> tuple[str | None, bool]:
     return (reason.value or "").strip() if choice else None, choice == "look"
 
 
-def tell_rechecked(done: Rechecked) -> None:
+def tell_rechecked(done: RecheckResult) -> None:
     """Tell what the cited pages say now."""
     said = [verdict.verdict for verdict in done.cells]
     if not said:

@@ -28,12 +28,20 @@ from tablewright.doors.web.table_cells import Picked, RowRange, markdown_of
 from tablewright.doors.web.words import all_rows, many, t, translated
 from tablewright.messages.catalogue import PageText
 from tablewright.operations.files import sheets_account, write_to_sheets
+from tablewright.operations.schedules import (
+    ListSchedules,
+    RemoveSchedules,
+    ScheduleShown,
+    SetSchedule,
+    list_schedules,
+    remove_schedules,
+    set_schedule,
+)
 from tablewright.operations.tables import ListChanges, list_changes
 from tablewright.services import Change, Rollback
 
 if TYPE_CHECKING:
     from tablewright.doors.web.table_page import OpenTable
-    from tablewright.services import Schedule
 
 FORMATS: PageText[tuple[tuple[str, dict[str, str]], ...]] = (
     ("CSV", {"format": "csv"}),
@@ -249,7 +257,7 @@ CRON = {"0 * * * *": "hour", "0 3 * * *": "day", "0 3 * * 1": "week"}
 async def ask_schedule(table: Table, column: str = "") -> None:
     """Ask what is done again and again: for all columns with a question, or first for the one of the menu."""
     visit = await visit_to_write(table.id, runs=True)
-    known = await visit.services.jobs.schedules(table.id)
+    known = (await list_schedules(visit.services, ListSchedules(table=table.id))).schedules
     columns = [field.name for field in table.shown_fields if field.is_asked]
     with dialog(t("Schedule")) as window:
         for each in known:
@@ -265,11 +273,14 @@ async def ask_schedule(table: Table, column: str = "") -> None:
 
         async def save() -> str:
             now = await visit_to_write(table.id, runs=True)
-            await now.services.schedule(table.id, routine.value, every.value, fields=chosen.value or [])
+            request = SetSchedule(
+                table=table.id, routine=routine.value, every=every.value, fields=tuple(chosen.value or ())
+            )
+            await set_schedule(now.services, request)
             return t("Scheduled.")
 
         async def stop() -> str:
-            await (await visit_to_write(table.id)).services.jobs.unschedule(table.id)
+            await remove_schedules((await visit_to_write(table.id)).services, RemoveSchedules(table=table.id))
             return t("Nothing is scheduled for this table.")
 
         remove = [(t("Remove schedule"), stop)] if known else []
@@ -278,9 +289,9 @@ async def ask_schedule(table: Table, column: str = "") -> None:
         say(done)
 
 
-def describe_schedule(schedule: Schedule) -> str:
+def describe_schedule(schedule: ScheduleShown) -> str:
     what = t(ROUTINES[schedule.routine]).partition(":")[0]
-    of = ", ".join(schedule.spec.get("fields", ())) or t("all columns")
+    of = ", ".join(schedule.fields) or t("all columns")
     often = TIMES.get(CRON.get(schedule.cron, ""), "")
     last = when(schedule.last_at) or t("never")
     return f"{what}: {of} · {t(often) if often else schedule.cron} · {t('last run: {when}', when=last)}"

@@ -28,6 +28,7 @@ from tablewright.doors.web.table_menu import ExportMenu, Undo
 from tablewright.doors.web.table_run import NEWEST, ProposalPanel, RunBar
 from tablewright.doors.web.words import t
 from tablewright.errors import NotFound, TablewrightError, UsageError
+from tablewright.operations.fill import FillOptions, RecheckTable, plan_fill, recheck
 from tablewright.operations.tables import RemoveTable, RenameTable, TagTable, remove_table, rename_table, tag_table
 from tablewright.services import Run, TableActivity, WrittenValue
 
@@ -409,7 +410,7 @@ class OpenTable:
     async def look_again(self, field: Field, row_ids: Sequence[RowId]) -> None:
         """Search again for a few cells at once, in other places, with the reasons of their flags."""
         visit = await visit_to_write(self.table.id, runs=True)
-        fill = await visit.services.plan_enrich(self.table.id, [field], "", row_ids=row_ids, again=True)
+        fill = await plan_fill(visit.services, self.table.id, [field], how=FillOptions(rows=tuple(row_ids), again=True))
         await visit.services.jobs.start(fill)
         await self.sync()
 
@@ -419,8 +420,12 @@ class OpenTable:
         run = await visit.services.jobs.get(head.run_id)
         done = {row_id for row_id, _ in await visit.services.store.proposals.open_cells(head.id)}
         others = [row_id for row_id in await visit.services.row_ids(self.table.id) if row_id not in done]
-        fill = await visit.services.plan_enrich(
-            self.table.id, head.fields, run.spec["strategy"], params=run.spec["params"], row_ids=others
+        fill = await plan_fill(
+            visit.services,
+            self.table.id,
+            head.fields,
+            run.spec["strategy"],
+            how=FillOptions(params=run.spec["params"], rows=tuple(others)),
         )
         await visit.services.jobs.start(fill, run.spec.get("settings"))
         await self.sync()
@@ -436,7 +441,8 @@ class OpenTable:
         visit = await visit_to_write(self.table.id)
         notice = ui.notification(t("Fetching the cited pages again …"), spinner=True, timeout=None, position="bottom")
         try:
-            done = await visit.services.recheck(self.table.id, names, row_ids=row_ids)
+            rows = None if row_ids is None else tuple(row_ids)
+            done = await recheck(visit.services, RecheckTable(table=self.table.id, fields=tuple(names), rows=rows))
         finally:
             notice.dismiss()
         tell_rechecked(done)
