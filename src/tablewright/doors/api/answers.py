@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
-import re
 import tempfile
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -15,14 +13,11 @@ from starlette.background import BackgroundTask
 
 from tablewright.domain.document import document
 from tablewright.domain.model import Noun
-from tablewright.doors.api.inputs import MOST_ROWS
 from tablewright.doors.api.schemas import EXAMPLES, described
-from tablewright.errors import UsageError
 
 T = TypeVar("T")
 K = TypeVar("K", bound=tuple[Any, ...])
 
-MOMENT = re.compile(r"(\d{4}-\d\d-\d\dT[\d:.]+Z),(.+)", re.DOTALL)
 FURTHEST = 2**53
 """Beyond this a program that reads numbers as JavaScript does would see another number."""
 
@@ -41,12 +36,6 @@ class Problem(Noun, frozen=True):
     """What every request that is refused, or fails, is answered with."""
 
     error: ErrorDetail
-
-
-class Page(Noun, frozen=True):
-    """`next` is what to pass as `after` for what follows; null at the end."""
-
-    next: str | None
 
 
 EXAMPLES[Problem] = {
@@ -80,12 +69,6 @@ class Json(Response):
         super().__init__(content if isinstance(content, bytes) else encoded(content), status_code)
 
 
-async def large(make: Callable[[], msgspec.Struct]) -> Json:
-    """Made and encoded in a thread: a thousand rows with their sources take a second, in which nobody else would be
-    answered."""
-    return Json(await asyncio.to_thread(lambda: in_pieces(make())))
-
-
 def in_pieces(page: msgspec.Struct) -> bytes:
     """Entry by entry: whatever is encoded at once stops all threads (20 MB: 0.2 s)."""
     keys = {name: getattr(page, name) for name in page.__struct_fields__}
@@ -115,73 +98,6 @@ def speakable(value: Any) -> Any:
         except OverflowError:
             return str(value)
     return value
-
-
-def newest_first(
-    found: Iterable[T], after: str, limit: int, at: Callable[[T], tuple[str, str]]
-) -> tuple[list[T], str | None]:
-    """The next `limit` of them by their time and id, and what to go on after."""
-    some, last = page_of(found, moment(after), limit, at, backwards=True)
-    return some, ",".join(last) if last else None
-
-
-def oldest_first(
-    found: Iterable[T], after: str, limit: int, at: Callable[[T], tuple[str, str]]
-) -> tuple[list[T], str | None]:
-    some, last = page_of(found, moment(after), limit, at)
-    return some, ",".join(last) if last else None
-
-
-def by_place(
-    found: Iterable[T], after: str, limit: int, at: Callable[[T], tuple[int, str]]
-) -> tuple[list[T], str | None]:
-    """By row and column."""
-    some, last = page_of(found, place(after), limit, at)
-    return some, place_text(*last) if last else None
-
-
-def by_number(found: Iterable[T], after: str, limit: int, at: Callable[[T], int]) -> tuple[list[T], str | None]:
-    some, last = page_of(found, (number(after, after),), limit, lambda each: (at(each),))
-    return some, str(last[0]) if last else None
-
-
-def page_of(
-    found: Iterable[T], after: K | None, limit: int, at: Callable[[T], K], *, backwards: bool = False
-) -> tuple[list[T], K | None]:
-    """What comes after `after`, whether or not that is still there: whoever works through a list takes out of it what
-    they have seen."""
-    left = sorted(found, key=at, reverse=backwards)
-    if after is not None:
-        left = [each for each in left if (at(each) < after if backwards else at(each) > after)]
-    some = left[:limit]
-    return some, at(some[-1]) if len(left) > limit else None
-
-
-def moment(after: str) -> tuple[str, str] | None:
-    said = MOMENT.fullmatch(after)
-    if after and said is None:
-        raise no_next(after)
-    return (said[1], said[2]) if said else None
-
-
-def place(after: str) -> tuple[int, str]:
-    row_id, _, field = after.partition(":")
-    return number(row_id, after), field
-
-
-def place_text(row_id: int, field: str) -> str:
-    return f"{row_id}:{field}"
-
-
-def number(text: str, after: str) -> int:
-    """Rows and what else is counted begin with 1."""
-    if after and not (text.isascii() and text.isdecimal() and int(text) <= MOST_ROWS):
-        raise no_next(after)
-    return int(text) if after else 0
-
-
-def no_next(after: str) -> UsageError:
-    return UsageError(f"{after!r} is not the `next` of a page.", advice="Begin again without `after`.")
 
 
 MEDIA = {

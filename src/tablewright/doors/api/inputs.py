@@ -15,9 +15,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, StringConstraints
 from pydantic import Field as Value
 from starlette.exceptions import HTTPException
 
-from tablewright.domain.naming import check_name
 from tablewright.formats.tables.json_stream import DuplicateKey, read_object
-from tablewright.values.coerce import LONGEST_TYPED
 
 MOST_ROWS = 2**31 - 1
 UNWRITABLE = re.compile("[\0\ud800-\udfff]")
@@ -42,15 +40,8 @@ def an_id(of: str) -> Any:
     return Path(max_length=200, pattern=r"^[^\x00/]+$", description=f"The id of the {of}.")
 
 
-def readable(name: str) -> str:
-    check_name(name, "a table")
-    return name
-
-
 Name = Annotated[str, StringConstraints(max_length=300), AfterValidator(writable)]
-TableName = Annotated[str, StringConstraints(max_length=300), AfterValidator(readable)]
 Text = Annotated[str, StringConstraints(max_length=20_000), AfterValidator(writable)]
-Typed = Annotated[str, StringConstraints(max_length=LONGEST_TYPED), AfterValidator(writable)]
 Question = Annotated[str, StringConstraints(min_length=1, max_length=4_000), AfterValidator(writable)]
 
 Days = Annotated[
@@ -60,23 +51,15 @@ Days = Annotated[
 
 TableId = Annotated[str, an_id("table")]
 RunId = Annotated[str, an_id("run")]
-ProposalId = Annotated[str, an_id("proposal")]
-DocumentId = Annotated[str, an_id("document")]
-ResultId = Annotated[str, an_id("result, as a reply gave it")]
-ConversationId = Annotated[str, an_id("conversation")]
-ResearchId = Annotated[str, an_id("research")]
 ShortlistId = Annotated[str, an_id("conversation")]
 UserName = Annotated[str, Path(max_length=80, pattern=r"^[^\x00/]+$", description="The user's name.")]
-FieldName = Annotated[str, Path(max_length=300, pattern=r"^[^\x00]+$", description="The column's name.")]
 FileName = Annotated[str, Path(max_length=255, pattern=r"^[^\x00/]+$", description="The name of the file.")]
-RowNumber = Annotated[int, Path(ge=1, le=MOST_ROWS, description="The row's number.")]
 
 Limit = Annotated[int, Query(ge=1, le=1_000, description="The most entries to return.")]
 After = Annotated[
     str, Query(max_length=400, pattern=r"^[^\x00]*$", description="Start after this: the `next` of the previous page.")
 ]
 AfterRow = Annotated[int, Query(ge=0, le=MOST_ROWS, description="Start after the row with this number.")]
-OfTable = Annotated[str, Query(max_length=200, pattern=r"^[^\x00]*$", description="Only those of this table.")]
 
 
 # ── bodies ──────────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -11,13 +11,15 @@ from pydantic import Field as Value
 
 from tablewright.domain.model import Noun
 from tablewright.domain.shortlist import ChatReply, Phase, ShortlistState
-from tablewright.doors.api.answers import MEDIA, Json, Page, file_responses, newest_first
+from tablewright.doors.api.answers import MEDIA, Json, file_responses
 from tablewright.doors.api.idempotency import OnlyOnce
 from tablewright.doors.api.inputs import SOME, After, Body, FileName, Limit, Question, ShortlistId, resource
 from tablewright.doors.api.schemas import described
 from tablewright.doors.api.visible import seen_shortlist
 from tablewright.doors.server.context import Visit, Visiting
 from tablewright.errors import NotFound
+from tablewright.operations.operation import Page
+from tablewright.operations.paging import newest_first
 from tablewright.operations.tables import Removed
 
 router = resource("shortlist")
