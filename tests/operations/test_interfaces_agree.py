@@ -44,25 +44,30 @@ WITHOUT: dict[str, dict[str, str]] = {
             "annotations_aggregate annotations_search.show export_annotations_csv search_text search_vector"
         ),
         "`tables import -` takes rows as JSON or CSV": "create_table",
-        "the command does the work itself, so that it can show its progress": "find_more start_find",
-        "`ask --export` names a file, whose ending is the format": "export_result.format",
+        "the command does the work itself, so that it can show its progress": (
+            "find_more resume_research start_find start_research"
+        ),
+        "`--export` and `--out` name a file, whose ending is the format": "export_report export_result.format",
         "`tables show --row` shows one row of the same table": "get_row",
         "the file is on the user's own machine": "get_document_text",
+        "a report is kept as long as its table": "remove_research",
     },
     "mcp": {
         "list_all lists, for all kinds of things together": (
-            "list_conversations.after list_documents list_proposals list_runs list_tables list_attempts"
+            "list_attempts list_conversations.after list_documents list_proposals list_research.after list_runs "
+            "list_tables"
         ),
         "show_table shows a table, its rows, a cell and a proposal": ("get_proposal get_row get_table list_operations"),
         "an assistant has few tools, because the definition of each is paid for in every conversation": (
             "add_field annotate_documents change_field create_document_table estimate_find get_cell_history "
-            "get_document list_changes list_facts list_stale_cells remove_conversation remove_documents remove_field "
-            "remove_row remove_table rename_table resume_run.current_settings send_to_sheets start_find tag_table"
+            "get_document list_changes list_facts list_stale_cells plan_research remove_conversation remove_documents "
+            "remove_field remove_research remove_row remove_table rename_table resume_run.current_settings "
+            "send_to_sheets start_find start_research tag_table"
         ),
         "add_rows takes CSV text that the assistant wrote": (
             "create_table import_table.delimiter import_table.encoding import_table.header import_table.sheet"
         ),
-        "resources have whole tables and answers as CSV": "export_table export_result.format",
+        "resources have whole tables, answers and reports": "export_report export_result.format export_table",
         "decide_proposal decides about many cells at once": "decide_proposal",
     },
     "library": {},
@@ -75,10 +80,11 @@ WITHOUT: dict[str, dict[str, str]] = {
             "apply_proposal decide_proposal get_proposal list_operations list_proposals reject_proposal"
         ),
         "lists are shown whole, as they change": (
-            "get_run list_attempts list_changes.before list_conversations.after list_documents list_runs list_tables"
+            "get_run list_attempts list_changes.before list_conversations.after list_documents list_research.after "
+            "list_runs list_tables"
         ),
         "a form previews the file first": "create_table import_table",
-        "a download of the browser": "export_result.format export_table",
+        "a download of the browser": "export_report export_result.format export_table",
         "the export window chooses rows": "send_to_sheets",
         "the page has its own view of documents": (
             "annotate_documents create_document_table get_document get_document_text list_facts"
@@ -87,7 +93,8 @@ WITHOUT: dict[str, dict[str, str]] = {
             "annotations_aggregate annotations_search export_annotations_csv search_text search_vector"
         ),
         "rows are found at once, without a plan to confirm": "estimate_find find_more.fill plan_find",
-        "conversations are kept": "remove_conversation",
+        "conversations and reports are kept": "remove_conversation remove_research",
+        "a person watches, and stops it when it takes too long": "resume_research.minutes",
     },
 }
 """By interface and reason, the operations and fields (operation.field) that it lacks."""

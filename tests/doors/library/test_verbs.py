@@ -23,6 +23,7 @@ from pydantic_ai.models.function import AgentInfo, FunctionModel
 
 import tablewright as tw
 from tablewright.doors.library import progress
+from tablewright.operations.rows import RowShown
 
 TOTAL = "Total:number={Price} * {Quantity}"
 SALES = [{"Item": "Pen", "Price": 2, "Quantity": 3}, {"Item": "Ink", "Price": None, "Quantity": 1}]
@@ -48,6 +49,15 @@ class Scores(tw.Strategy):
 @pytest.fixture(scope="module")
 def scored() -> tw.TableResult:
     return tw.enrich(SALES, {"Score:number": "How good is {Item}?"}, strategy=Scores())
+
+
+def test_a_table_has_the_shape_that_the_other_interfaces_give_it(scored: tw.TableResult) -> None:
+    whole = scored.to_dict()
+    assert (whole["row_count"], whole["key_field"]) == (2, "Item")
+    assert [each["name"] for each in whole["fields"]] == ["Item", "Price", "Quantity", "Score"]
+    assert set(whole["rows"][0]) == set(RowShown.__struct_fields__)
+    assert (whole["rows"][0]["key"], whole["rows"][0]["cells"]["Score"]["value"]) == ("pen", 5)
+    assert whole["rows"][1]["cells"]["Score"]["reason"] == "not_found"
 
 
 def test_every_public_name_is_visible_and_there() -> None:

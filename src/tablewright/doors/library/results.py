@@ -89,6 +89,19 @@ class TableResult:
             for source in self._sources(position, row, name)
         ]
 
+    def to_dict(self) -> dict[str, Any]:
+        """The table with its rows, as `tables show --json` prints it and REST returns its parts."""
+        from tablewright.operations.rows import show_row
+
+        return {
+            "table_id": self.table.id,
+            "name": self.table.name,
+            "key_field": self.table.key_field,
+            "row_count": len(self),
+            "fields": document(self.table.fields),
+            "rows": [document(show_row(self.table, row)) for row in self.table.rows],
+        }
+
     def to_pandas(self) -> pandas.DataFrame:
         return frames.to_pandas(self.table, self.asked, self.source)
 
