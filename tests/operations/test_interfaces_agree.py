@@ -38,6 +38,9 @@ WITHOUT: dict[str, dict[str, str]] = {
     "api": {
         "asks a model for minutes, and is no run yet": "annotate_documents",
         "a route of its own, because it sends a file": "export_table",
+        "the settings of a server are changed by who has its machine or its page": (
+            "list_offered_models pull_model save_settings test_model try_settings"
+        ),
     },
     "cli": {
         "tools of an assistant; `ask --where` has conditions and figures": (
@@ -51,6 +54,11 @@ WITHOUT: dict[str, dict[str, str]] = {
         "`tables show --row` shows one row of the same table": "get_row",
         "the file is on the user's own machine": "get_document_text",
         "a report is kept as long as its table": "remove_research",
+        "`doctor`, `strategies` and `--version` also work without a database": "get_version list_strategies run_doctor",
+        "settings come from the environment and files; `doctor` tries them": (
+            "list_offered_models save_settings try_settings"
+        ),
+        "a link leads to the page": "create_view_link",
     },
     "mcp": {
         "list_all lists, for all kinds of things together": (
@@ -69,6 +77,12 @@ WITHOUT: dict[str, dict[str, str]] = {
         ),
         "resources have whole tables, answers and reports": "export_report export_result.format export_table",
         "decide_proposal decides about many cells at once": "decide_proposal",
+        "an assistant sees to no users, shares, models or settings": (
+            "add_token add_user change_role create_view_link get_sharing get_version grant_table list_audit "
+            "list_models list_offered_models list_quotas list_settings list_strategies list_tokens list_users "
+            "pull_model remove_token remove_user renew_token revoke_table run_doctor save_settings set_quotas share "
+            "test_model try_settings"
+        ),
     },
     "library": {},
     "page": {
@@ -89,6 +103,11 @@ WITHOUT: dict[str, dict[str, str]] = {
         "the page has its own view of documents": (
             "annotate_documents create_document_table get_document get_document_text list_facts"
         ),
+        "users, tokens and the audit log are managed from the command line or over REST": (
+            "add_token add_user change_role grant_table list_audit list_quotas list_tokens list_users remove_token "
+            "remove_user renew_token revoke_table set_quotas"
+        ),
+        "the frame and the forms of the page show it": "get_version list_strategies test_model",
         "tools of an assistant": (
             "annotations_aggregate annotations_search export_annotations_csv search_text search_vector"
         ),
