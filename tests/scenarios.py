@@ -37,7 +37,7 @@ from tablewright.domain.model import Evidence, Field
 from tablewright.domain.retrieved import Retrieved
 from tablewright.domain.shortlist import CONFIRM, ENRICH, ChatMessage, Requirements, Wish
 from tablewright.doors.cli.demo import judged
-from tablewright.engine.quality import weak_column
+from tablewright.engine.retry import weak_column
 from tablewright.errors import BadFormula
 from tablewright.extraction.about import Subject
 from tablewright.formulas.formula import Formula

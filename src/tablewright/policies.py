@@ -7,8 +7,7 @@ from pathlib import Path
 from tablewright.domain.access import METERED, Acting, Metered, Person
 from tablewright.domain.research import Extent
 from tablewright.domain.shortlist import ShortlistLimits
-from tablewright.engine.fill import Terms
-from tablewright.engine.policy import RetryPolicy
+from tablewright.engine.policy import RetryPolicy, Terms
 from tablewright.settings import Settings
 from tablewright.values.money import BUNDLED, Rates, read_rates
 

@@ -13,7 +13,8 @@ from tablewright.domain.fieldspec import parse_field
 from tablewright.domain.model import Field, Table, given
 from tablewright.domain.usage import Estimate
 from tablewright.engine.estimate import Job, estimate
-from tablewright.engine.fill import Fill, FillPlan, Terms
+from tablewright.engine.fill import Fill, FillPlan
+from tablewright.engine.policy import Terms
 from tablewright.models.build import build
 from tablewright.models.local import SERVERS
 from tablewright.models.text_budget import ROWS_A_CALL

@@ -15,7 +15,7 @@ from tablewright.domain.model import Attempt, Evidence, Field, Finding, Row, Ste
 from tablewright.engine.changes import Changes
 from tablewright.engine.fill import Fill, FillPlan
 from tablewright.engine.outcome import Filled
-from tablewright.engine.policy import ONCE, RetryPolicy
+from tablewright.engine.policy import ONCE, USUAL, RetryPolicy
 from tablewright.journeys import enrich
 from tablewright.journeys.enrich import cells_to_fill
 from tablewright.operations.files import import_file
@@ -277,7 +277,8 @@ async def test_all_slices_of_a_durable_run_have_the_examples_and_the_history_it_
     run_id = await Fill(store, FillPlan(table, [CITY], strategy, only=only, again=True)).begin("here")
     await changes.set_value(table.id, 2, "City", "Lyon")
     part = await store.slices.claim(run_id, 1, "here")
-    fill = await enrich.reopen(store, await store.runs.get(run_id), part.left)
+    plan = await enrich.reopen(store, await store.runs.get(run_id), strategy, USUAL)
+    fill = await enrich.open_slice(store, plan, part.left, enrich.no_tools)
     assert await fill.run_slice(part, await store.proposals.of_run(run_id), nullcontext())
     assert strategy.examples[-1] == {"City": ("Lyon (France)",)}
     assert strategy.told[-1][1].avoid_queries == ("query 1",)

@@ -13,8 +13,7 @@ import pytest
 from tablewright.domain.fieldspec import parse_field
 from tablewright.domain.model import Assessment, Attempt, Conflict, Evidence, Field, Finding, Row, WeakColumn
 from tablewright.engine.policy import RetryPolicy
-from tablewright.engine.quality import evaluate
-from tablewright.engine.retry import Retry, merged
+from tablewright.engine.retry import Retry, evaluate, merged
 from tablewright.operations.files import import_file
 from tablewright.operations.fill import plan_fill, report_fill
 from tablewright.operations.tables import RemoveTable, remove_table

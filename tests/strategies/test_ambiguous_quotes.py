@@ -7,7 +7,7 @@ import pytest
 from tablewright.decisions.cell_answer import CellAnswer, Quoted
 from tablewright.domain.model import Cell, Field
 from tablewright.domain.retrieved import Retrieved
-from tablewright.engine.quality import as_cell
+from tablewright.engine.retry import as_cell
 from tablewright.extraction import reader
 from tablewright.extraction.about import Subject
 from tablewright.strategies.findings import checked, find_ambiguity, resolve_value

@@ -20,7 +20,7 @@ from tablewright.strategies.strategy import Effort, Expected, Tools
 
 if TYPE_CHECKING:
     from tablewright.domain.run import Run
-    from tablewright.engine.fill import Terms
+    from tablewright.engine.policy import Terms
     from tablewright.models.model import LanguageModel
 
 ENOUGH_ROWS = 5

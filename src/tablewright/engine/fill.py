@@ -23,24 +23,32 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from tablewright.domain.model import Attempt, Cell, Field, Finding, Noun, Row, RowId, Step, StepType, Table
+from tablewright.domain.model import Attempt, Cell, Field, Finding, Row, RowId, Step, StepType, Table
 from tablewright.domain.proposal import CellAt
 from tablewright.domain.run import OWN_STRATEGY, Progress, RunStatus, RunTally, Stage, Watch, ignore_progress
 from tablewright.domain.text import cell_text
 from tablewright.domain.usage import Meter, Usage, metered
 from tablewright.engine.cancellation import all_done, shield_to_completion
-from tablewright.engine.cells import is_well_formed, well_formed
-from tablewright.engine.history import RunHistory
 from tablewright.engine.outbox import Outbox, OutboxBatch
-from tablewright.engine.outcome import Filled, bought, brief, filled, summarize_run
-from tablewright.engine.policy import ONCE, RetryPolicy
-from tablewright.engine.proposing import Proposing, RowAnswer, is_settled
-from tablewright.engine.rows import Rows
+from tablewright.engine.outcome import (
+    Filled,
+    Proposing,
+    RowAnswer,
+    bought,
+    brief,
+    filled,
+    is_settled,
+    is_well_formed,
+    summarize_run,
+    well_formed,
+)
+from tablewright.engine.policy import ONCE, USUAL, RetryPolicy, Terms
+from tablewright.engine.rows import Rows, RunHistory
 from tablewright.errors import OverQuota, StoreError, TablewrightError
 from tablewright.models.budget import open_allowance
 from tablewright.observe import span, working_on
 from tablewright.secrets import masked
-from tablewright.sources.breaker import PAUSE_AFTER, CircuitBreaker, Part, RowFailures, row_failures
+from tablewright.sources.breaker import CircuitBreaker, Part, RowFailures, row_failures
 from tablewright.sources.provenance import telling
 from tablewright.store.runs import Slice
 from tablewright.store.store import Store
@@ -65,24 +73,6 @@ if TYPE_CHECKING:
 
 STAGES: dict[StepType, Stage] = {"search": "searching", "fetch": "fetching", "compute": "computing"}
 NOTHING: Mapping[str, Cell] = {}
-
-
-class Terms(Noun, frozen=True):
-    """What costs money and time beside the model: dollars a search, seconds between two pages of a site."""
-
-    search_price: float = 0.0
-    fetch_delay: float = 0.5
-    offline: bool = False
-    pause_after: int = PAUSE_AFTER
-    """Failures in a row of the search, the web or the model that pause a run."""
-
-    @property
-    def breaker(self) -> CircuitBreaker:
-        """A new one. Offline nobody is asked, so nobody can be down."""
-        return CircuitBreaker(None if self.offline else self.pause_after)
-
-
-USUAL = Terms()
 
 
 @dataclass(frozen=True)

@@ -1,10 +1,11 @@
-"""When a row is looked at again."""
+"""How a run goes on and when it stops: further attempts at a row, and what costs money and time."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from tablewright.domain.model import Attempt, Noun
+from tablewright.sources.breaker import PAUSE_AFTER, CircuitBreaker
 
 
 class RetryPolicy(Noun, frozen=True):
@@ -28,3 +29,21 @@ def improved(history: Sequence[Attempt]) -> bool:
     before = {weak.name: weak.confidence for weak in history[-2].assessment.weak}
     after = {weak.name: weak.confidence for weak in history[-1].assessment.weak}
     return any(name not in after or after[name] > confidence for name, confidence in before.items())
+
+
+class Terms(Noun, frozen=True):
+    """What costs money and time beside the model: dollars a search, seconds between two pages of a site."""
+
+    search_price: float = 0.0
+    fetch_delay: float = 0.5
+    offline: bool = False
+    pause_after: int = PAUSE_AFTER
+    """Failures in a row of the search, the web or the model that pause a run."""
+
+    @property
+    def breaker(self) -> CircuitBreaker:
+        """Return a new breaker; it never opens offline."""
+        return CircuitBreaker(None if self.offline else self.pause_after)
+
+
+USUAL = Terms()

@@ -21,8 +21,9 @@ from tablewright.domain.model import Noun
 from tablewright.domain.run import MOST_SETBACKS, PERSON, Progress, Run, RunStatus, Stage
 from tablewright.domain.usage import Usage
 from tablewright.engine.cancellation import shield_to_completion
-from tablewright.engine.fill import USUAL, Fill, FillPlan, Terms
+from tablewright.engine.fill import Fill, FillPlan
 from tablewright.engine.outcome import Filled, bought, filled, summarize_run
+from tablewright.engine.policy import USUAL, Terms
 from tablewright.engine.rows import SLICE, RowLimiter
 from tablewright.errors import (
     AuthorityLost,

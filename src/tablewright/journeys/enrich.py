@@ -18,9 +18,9 @@ from tablewright.domain.model import Field, Row, RowId, Table, column_key
 from tablewright.domain.proposal import CellAt, Operation, ProposalHead
 from tablewright.domain.run import Run, Watch, ignore_progress
 from tablewright.domain.text import cell_text, shortened
-from tablewright.engine.fill import Fill, FillPlan, Terms
+from tablewright.engine.fill import Fill, FillPlan
 from tablewright.engine.outcome import Filled
-from tablewright.engine.policy import RetryPolicy
+from tablewright.engine.policy import RetryPolicy, Terms
 from tablewright.engine.rows import read_windows
 from tablewright.errors import BadField, ModelError, UsageError
 from tablewright.formulas.formula import Formula

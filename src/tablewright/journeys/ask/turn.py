@@ -17,7 +17,7 @@ from tablewright.domain.form import Form
 from tablewright.domain.reply import Reply, ToolUse
 from tablewright.domain.run import Watch, ignore_progress
 from tablewright.domain.text import shortened
-from tablewright.engine.fill import USUAL, Terms
+from tablewright.engine.policy import USUAL, Terms
 from tablewright.journeys.ask.answering import ROWS, Sources, reply_row
 from tablewright.journeys.enrich import OpenTools, no_tools
 from tablewright.messages.catalogue import translate

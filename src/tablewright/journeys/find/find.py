@@ -43,7 +43,8 @@ from tablewright.domain.text import count_noun, shortened
 from tablewright.domain.usage import Estimate, metered
 from tablewright.engine.changes import Changes
 from tablewright.engine.estimate import Job, estimate
-from tablewright.engine.fill import USUAL, Fill, FillPlan, Terms
+from tablewright.engine.fill import Fill, FillPlan
+from tablewright.engine.policy import USUAL, Terms
 from tablewright.errors import OverBudget, RunError, UsageError
 from tablewright.journeys.find.account import account, judge_row, spellings_for
 from tablewright.journeys.find.gather import PAGES, ListGatherer

@@ -20,7 +20,7 @@ from tablewright.domain.coverage import CountEstimate, estimate_total
 from tablewright.domain.listing import Listing, ListPlan, Sighting
 from tablewright.domain.model import Cell, Conflict, Evidence, Field, Finding, Value
 from tablewright.domain.rowkey import row_key, split_words
-from tablewright.engine.cells import proposed_cell
+from tablewright.engine.outcome import proposed_cell
 from tablewright.strategies.findings import MOST_EVIDENCE, confidence
 from tablewright.values.coerce import coerce
 from tablewright.values.row_names import RowNames

@@ -30,7 +30,8 @@ from tablewright.domain.rowkey import row_key
 from tablewright.domain.run import Progress
 from tablewright.domain.text import cell_text
 from tablewright.engine.changes import Changes
-from tablewright.engine.fill import Fill, FillPlan, Terms
+from tablewright.engine.fill import Fill, FillPlan
+from tablewright.engine.policy import Terms
 from tablewright.errors import RunError
 from tablewright.formats.reports.wording import Words
 from tablewright.journeys.find.account import account

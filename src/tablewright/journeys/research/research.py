@@ -31,7 +31,7 @@ from tablewright.domain.research import (
     TaskKind,
 )
 from tablewright.domain.usage import Usage, metered
-from tablewright.engine.fill import USUAL, Terms
+from tablewright.engine.policy import USUAL, Terms
 from tablewright.errors import ModelError, UsageError
 from tablewright.formats.reports import wording
 from tablewright.formats.reports.wording import Words

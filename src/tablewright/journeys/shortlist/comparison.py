@@ -52,7 +52,7 @@ from tablewright.domain.usage import Estimate
 from tablewright.engine.changes import Changes
 from tablewright.engine.fill import Fill, FillPlan
 from tablewright.engine.policy import RetryPolicy
-from tablewright.engine.quality import as_cell
+from tablewright.engine.retry import as_cell
 from tablewright.journeys.shortlist.context import TurnContext
 from tablewright.journeys.shortlist.ranking import rank
 from tablewright.sources.fetch.guard import registrable_domain

@@ -11,7 +11,7 @@ from tablewright.decisions.translation import translated_lines
 from tablewright.domain.model import Step, Table
 from tablewright.domain.run import Watch, ignore_progress
 from tablewright.domain.shortlist import USUAL_LIMITS, ChatReply, Ranking, ShortlistLimits, ShortlistState
-from tablewright.engine.fill import USUAL, Terms
+from tablewright.engine.policy import USUAL, Terms
 from tablewright.errors import NotFound
 from tablewright.journeys.shortlist.ranking import rank
 from tablewright.store.store import Store
