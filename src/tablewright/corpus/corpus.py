@@ -36,14 +36,14 @@ class Corpus:
         self.source = DocumentSource(store.documents, self.search)
 
     async def named(self, name: str) -> list[str]:
-        """The document that is called so, by its id, its path or its file name, if only one is."""
+        """Return the document with this id, path or file name, if there is only one."""
         try:
             return [(await self.documents.get(name)).id]
         except NotFound:
             return []
 
     async def answers(self, fields: Sequence[Field], pages: Sequence[Retrieved]) -> dict[str, Answers]:
-        """What the documents among the pages state for each field, and which of its labels they leave blank."""
+        """Return what the documents among the pages state for each field, and which of its labels they leave blank."""
         own = [(number, page) for number, page in enumerate(pages) if page.kind == "document"]
         facts: dict[str, list[PropertyAt]] = {page.origin: [] for _, page in own}
         for at in await self.documents.properties(documents=list(facts)) if facts else ():
@@ -67,7 +67,7 @@ class DocumentSource:
         self._search = search
 
     async def search(self, query: Query) -> Searched:
-        """One hit a document, with the segment that fits best."""
+        """Return one hit for each document, with the segment that fits best."""
         found = await self._search.hybrid(query.text, limit=query.limit * 3)
         best: dict[str, Hit] = {}
         for hit in found.hits:
@@ -84,9 +84,9 @@ class DocumentSource:
             return Refusal(origin=origin, reason="error", detail=error.what)
 
     async def open_again(self, origin: str) -> Retrieved | Refusal:
-        """As it was read last: a file that changed is read again by `docs add`."""
+        """Return it as it was read last: a file that changed is read again by `docs add`."""
         return await self.open(origin)
 
     async def keep(self, snippet: Retrieved) -> Retrieved:
-        """The document that it is a part of."""
+        """Return the document that the snippet is a part of."""
         return await self._documents.retrieved(snippet.origin)

@@ -1,5 +1,5 @@
-"""What a document states for a field, under a label or a heading that names it. And what its form leaves blank, where
-nothing else may be read for the field."""
+"""Find what a document states for a field, under a label or a heading that names it, and which labels its form leaves
+blank, where nothing else may be read for the field."""
 
 from __future__ import annotations
 
@@ -71,19 +71,20 @@ def as_candidate(field: Field, value: str, start: int, end: int, score: float) -
 
 
 def _ranked(asked: str, facts: Sequence[PropertyAt], titles: str) -> list[tuple[float, PropertyAt]]:
-    """Of two that fit as well, what stands first."""
+    """Sort by fit; of two that fit as well, the earlier comes first."""
     fitting = [(fit(asked, at.property.label, at.property.context, titles), at) for at in facts]
     return sorted(fitting, key=lambda each: (-each[0], each[1].property.start))
 
 
 def _are_rivals(ranked: Sequence[tuple[float, PropertyAt]]) -> bool:
-    """Whether two labels say more than is asked, as much as each other: "Order date" and "Delivery date" for a date."""
+    """Return True if two labels are equally more specific than the field: "Order date" and "Delivery date" for a
+    date."""
     best = [at.property for score, at in ranked if score == ranked[0][0] < 1]
     return len({each.label.casefold() for each in best}) > 1 and len({each.value.raw for each in best}) > 1
 
 
 def _unit_fits(field: Field, value: Typed) -> bool:
-    """What is asked for in metres is not stated in volts, nor in euros."""
+    """Return False if the units are of different kinds: metres asked for, volts or euros stated."""
     asked = typed(f"1 {field.unit}") if field.unit else value
     kinds = {each.base or each.currency for each in (asked, value)} - {""}
     return len(kinds) < 2

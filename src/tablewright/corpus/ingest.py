@@ -42,7 +42,7 @@ HASHED = 100
 
 
 class IngestProgress(Noun, frozen=True):
-    """How far it is: `done` of `total` files."""
+    """Progress: `done` of `total` files."""
 
     done: int
     total: int
@@ -54,7 +54,7 @@ class IngestProgress(Noun, frozen=True):
 
 
 class Ingested(Noun, frozen=True):
-    """What became of the files. `same` are those whose content is there already, under another name."""
+    """Result of reading files. `same` are those whose content is there already, under another name."""
 
     added: int = 0
     changed: int = 0
@@ -92,8 +92,8 @@ class Ingest:
         self._limits = limits
 
     async def add(self, paths: Sequence[Path], watch: Watch = lambda _: None, *, kind: str = "") -> Ingested:
-        """All files of the paths that are new or have changed; all of them are of the `kind`, if somebody says one. A
-        file that fails costs nobody else anything."""
+        """Read all files of the paths that are new or have changed; `kind` is the kind of all of them, if given. A file
+        that fails stops no other."""
         started = time.monotonic()
         files = await asyncio.to_thread(lambda: list(dict.fromkeys(find_files(paths))))
         watch(IngestProgress(done=0, total=len(files)))
@@ -274,7 +274,7 @@ def serialised(annotation: Annotation) -> str:
 def described(
     path: Path, identity: str, file_hash: str, result: Digest | Unreadable, before: Document | None = None
 ) -> Document:
-    """What somebody said that it is, it stays."""
+    """Build the record of a document. A kind that a person set is kept."""
     problem = str(result) if isinstance(result, Unreadable) else ""
     bare = Document(
         id=identity,
@@ -330,7 +330,7 @@ async def hashes_of(files: Sequence[Path]) -> dict[Path, str]:
 
 
 def hash_of(path: Path) -> str:
-    """Of the content; empty for what cannot be read as a file, which the parsers then say."""
+    """Return the hash of the content, or "" if the file cannot be read; the parsers then say why."""
     try:
         if not path.is_file():
             return ""

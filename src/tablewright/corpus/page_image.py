@@ -1,4 +1,4 @@
-"""A page of a document as a picture, with a quote marked on it: what somebody would see who opens the file."""
+"""Draw a page of a document as a picture, with a quote marked on it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ WORDS = 12
 
 
 async def page_image(path: Path, number: int, quote: str = "") -> bytes:
-    """A PNG of the page, counted from 1; drawn in a process of its own, as the file is somebody else's."""
+    """Return a PNG of the page, counted from 1. It is drawn in a process of its own, because files are untrusted."""
     async with Sandbox(LIMITS, workers=1) as sandbox:
         return await sandbox.run(path.name, draw_page, str(path.absolute()), number, quote)
 
@@ -48,7 +48,7 @@ def draw_page(path: str, number: int, quote: str) -> bytes:
 
 
 def places_of(page: pypdfium2.PdfPage, quote: str) -> list[tuple[float, float, float, float]]:
-    """Where the quote stands: left, bottom, right, top, in points; nowhere, where it cannot be found as it is."""
+    """Return the boxes of the quote (left, bottom, right, top, in points), or none if it cannot be found as it is."""
     words = quote.split()
     with closing(page.get_textpage()) as text:
         for count in dict.fromkeys((len(words), WORDS, WORDS // 2)):
@@ -67,7 +67,7 @@ def find(text: pypdfium2.PdfTextPage, words: str) -> tuple[int, int] | None:
 
 
 def png(picture: np.ndarray) -> bytes:
-    """Of rows of pixels of red, green and blue."""
+    """Encode rows of red, green and blue pixels."""
     height, width, _ = picture.shape
     lines = np.zeros((height, 1 + 3 * width), dtype=np.uint8)
     lines[:, 1:] = picture.reshape(height, 3 * width)

@@ -71,7 +71,7 @@ class FoundItems(Noun, frozen=True):
 
     @property
     def universe(self) -> int:
-        """How many things were looked at."""
+        """Return the number of things that were looked at."""
         return len(self.matches) + self.rejected + len(self.undecided)
 
 
@@ -179,7 +179,7 @@ def _amounts(aggregate: Aggregate, values: Sequence[tuple[FoundItem, Typed]]) ->
 
 
 def _unit(values: Sequence[Typed]) -> str:
-    """What most of the measures are written in: hours are added up as hours."""
+    """Return the unit that most of the measures are written in: hours are added up as hours."""
     written = Counter(value.unit for value in values if value.base)
     return written.most_common(1)[0][0] if written else ""
 
@@ -199,7 +199,7 @@ def _kind(value: Typed) -> str:
 
 
 def _exact(value: Typed, unit: str) -> Decimal:
-    """As it was written: the float 80.9 is 80.9, not the binary fraction next to it."""
+    """Return the number as it was written: the float 80.9 is 80.9, not the binary fraction next to it."""
     if value.base and value.unit != unit:
         measure = Measure(value=value.number or 0, start=0, end=0, unit=value.unit)
         converted = in_unit(measure, unit)

@@ -18,12 +18,12 @@ Scope: TypeAlias = Literal["segment", "summary"]
 DEEP = 200
 """Hits of each arm that a hybrid search puts together."""
 VECTOR_SHARE = 0.3
-"""What nearness in meaning counts beside the words. All these figures were chosen on the three data sets of
-`evals/retrieval.py`; there is little in it between 0.2 and 0.4."""
+"""Weight of nearness in meaning against words. These figures were chosen on the three data sets of
+`evals/retrieval.py`; anything between 0.2 and 0.4 gives similar results."""
 FIRST = 5
 ADDED = 10
 ADDED_SHARE = 0.2
-"""Words that the first hits have in common, and what they count beside those of the query."""
+"""Words that the first hits have in common, and their weight compared with those of the query."""
 
 
 class CorpusHit(Noun, frozen=True):

@@ -178,7 +178,7 @@ def parts(text: str, start: int, end: int) -> Iterator[SegmentPiece]:
 
 
 def count_fitting(text: str, words: list[tuple[int, int]]) -> int:
-    """How many of the words, from the first, one segment takes."""
+    """Return how many of the words, from the first, one segment takes."""
     if not words:
         return 0
     begin, ends = words[0][0], [end for _, end in words[:MOST]]

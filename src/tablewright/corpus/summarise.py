@@ -1,8 +1,7 @@
-"""What a long text is about, in its own words: macro-chunks of some 15,000 tokens, each with its best sentences.
+"""Summarise a long text in its own words: macro-chunks of some 15,000 tokens, each with its best sentences.
 
-No model is asked. A sentence is good when its words are those that the chunk keeps coming back to, when it stands
-early, and when it says what none of the chosen ones says.
-"""
+No model is asked. A sentence is good if its words are those that the chunk keeps coming back to, if it is early, and if
+it says something that no chosen sentence says."""
 
 from __future__ import annotations
 
@@ -46,7 +45,8 @@ def summaries_of(parsed: Parsed, segments: Sequence[Segment]) -> tuple[Summary, 
 
 
 def chunks(segments: Sequence[Segment], tokens: int) -> Iterator[Sequence[Segment]]:
-    """Of like size, each of 10 to 20 thousand of the `tokens` unless there are less; best cut where a heading is."""
+    """Yield chunks of similar size, each of 10 to 20 thousand of the `tokens` unless there are less; best cut at a
+    heading."""
     characters = sum(len(segment.text) for segment in segments) or 1
     sizes = [len(segment.text) * tokens / characters for segment in segments]
     left = float(tokens)
@@ -88,7 +88,7 @@ def sentences_of(segment: Segment, start: int, end: int) -> Iterator[SummarySent
 
 
 def is_sentence(text: str) -> bool:
-    """A sentence rather than a row of a table: mostly letters, and, in English, with words that hold it together."""
+    """Return True for a sentence rather than a row of a table: mostly letters and, in English, with function words."""
     letters = sum(map(str.isalpha, text)) + text.count(" ")
     if letters < 0.8 * len(text):
         return False
@@ -96,7 +96,7 @@ def is_sentence(text: str) -> bool:
 
 
 def best(sentences: Sequence[SummarySentence], room: int) -> list[SummarySentence]:
-    """One after the other, each by the weight of the words that no chosen one has said yet."""
+    """Choose one sentence after the other, each by the weight of the words that no chosen one contains yet."""
     used = Counter(word for sentence in sentences for word in sentence.words)
     weight = {word: count_weight(count) for word, count in used.items() if len(word) > 2 or not word.isascii()}
     early = {id(sentence): 1 + 0.5 / (1 + number / 4) for number, sentence in enumerate(sentences)}
@@ -128,7 +128,7 @@ def best(sentences: Sequence[SummarySentence], room: int) -> list[SummarySentenc
 
 @cache
 def count_weight(count: int) -> float:
-    """A word that comes back is what the text is about; one that is said once is not."""
+    """Return 0 for a word that is said once; the more often it comes back, the more the text is about it."""
     return math.log(count)
 
 

@@ -1,4 +1,4 @@
-"""What one does with documents besides asking them: look at one, make a table of them, let a model find more facts."""
+"""Documents apart from questions: let a model find more facts and summarise, make a table of them, export results."""
 
 from __future__ import annotations
 
@@ -42,8 +42,8 @@ FIELDS = (
 async def annotate(
     store: Store, corpus: Corpus, model: LanguageModel | None, names: Sequence[str], watch: Watch
 ) -> int:
-    """Facts that the model finds beyond those of the rules, each checked against the text; how many were new. What is
-    there stays, and a document is kept as soon as it is done. Its summaries are written anew."""
+    """Add facts that the model finds beyond those of the rules, each checked against the text; return how many are new.
+    Existing facts stay, summaries are replaced, and each document is saved as soon as it is done."""
     if model is None:
         raise UsageError(
             "The rules have found what they can; for more a model is needed.",
@@ -95,13 +95,13 @@ async def further_facts(store: Store, model: LanguageModel, document: Document) 
 
 
 async def summarise(store: Store, corpus: Corpus, model: LanguageModel, document: Document) -> None:
-    """The large parts of a long document in the model's words, as far as the text bears them."""
-    told = [each.summary for each in await store.documents.summaries_of(document.id)]
-    if "long" not in document.categories or not told:
+    """Summarise the large parts of a long document with the model, as far as the text supports it."""
+    summaries = [each.summary for each in await store.documents.summaries_of(document.id)]
+    if "long" not in document.categories or not summaries:
         return
     segments = [each.segment for each in await store.documents.segments_of(document.id)]
     new = []
-    for summary in told:
+    for summary in summaries:
         text = "\n".join(segment.text for segment in segments if summary.first <= segment.number <= summary.last)
         asked = SummariseText(text=text, extract=summary.text, title=document.title)
         with concerning([document.id]):
@@ -143,7 +143,7 @@ async def as_table(
 
 
 async def export_result(store: Store, result_id: str, path: Path, *, folders: bool) -> int:
-    """The rows of an answer as a file, with the document, its path or its name, and the page of each."""
+    """Write the rows of an answer to a file, each with its document (path or name) and page; return how many."""
     format = target_format(path)
     result = await store.results.get(result_id)
     found = await store.documents.find({row.document_id for row in result.rows})

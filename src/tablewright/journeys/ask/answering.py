@@ -51,7 +51,7 @@ class Sources:
     paths: dict[str, str] = field(default_factory=dict)
 
     async def of_thing(self, thing: FoundItem) -> int:
-        """Where the values stand that decided."""
+        """Cite the values that decided."""
         spans = [span for stated in thing.values for span in spans_of(stated)]
         return await self.cite(thing.document_id, spans or [(thing.start, thing.end)])
 
@@ -87,7 +87,7 @@ class Sources:
 
 
 def spans_of(stated: StatedFact) -> tuple[tuple[int, int], ...]:
-    """Where it stands: of a computed value, all of its figures."""
+    """Return where the value is in the text; for a computed value, where all of its figures are."""
     return stated.parts or (((stated.start, stated.end),) if stated.end > stated.start else ())
 
 
@@ -142,7 +142,7 @@ def ledger_of(found: FoundItems) -> Ledger:
 
 
 async def calculations(things: Sequence[FoundItem], sources: Sources) -> list[str]:
-    """How the values came about that documents do not state: "- INV-7: Total 92.50 EUR = 2 * 40 + 12.50 [source 3]"."""
+    """Explain computed values: "- INV-7: Total 92.50 EUR = 2 * 40 + 12.50 [source 3]"."""
     computed = [(thing, stated) for thing in things for stated in thing.values if stated.calculation]
     return [
         f"- {thing.title}: {stated.asked} {stated.value.raw} = {stated.calculation} "
@@ -265,7 +265,7 @@ async def _holders(amount: Amount, question: Question, sources: Sources, languag
 
 
 def spoken(question: Question) -> str:
-    """What is asked of the things, as the question writes it: in a sentence a capital letter is that of a name."""
+    """Return the column as the question writes it: within a sentence a capital letter marks a name."""
     label = question.of or "value"
     return label.lower() if label.lower() in question.text else label
 
@@ -290,7 +290,7 @@ def fact_text(stated: StatedFact, language: str) -> str:
 
 
 def not_decided(found: FoundItems, language: str) -> str:
-    """Those that may belong to the answer, and why nobody knows."""
+    """Return which things may belong to the answer, and why that is unknown."""
     if not found.undecided:
         return ""
     reasons: dict[str, dict[str, None]] = {}

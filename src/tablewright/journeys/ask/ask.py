@@ -98,7 +98,7 @@ class Asker:
         )
 
     async def known(self) -> list[KnownGroup]:
-        """What a form can look up."""
+        """Return what a form can look up."""
         return await known_groups(self._store, await self.inventory(await self._store.documents.all()))
 
     async def _carry_out(self, asking: QuestionTurn, things: Inventory) -> Reply:
@@ -155,7 +155,8 @@ class Asker:
             return await decide(PlanQuestion(), asked, self.context.model, self.context.tell)
 
     async def _hits(self, text: str) -> str:
-        """Where the words of the question stand, a line each: which names and numbers are whose."""
+        """Return a line for each passage with words of the question, so that the plan sees where names and numbers
+        occur."""
         found = await self.context.corpus.search.hybrid(text, HITS)
         return "\n".join(
             f"- {hit.document.name} ({hit.document.kind or 'document'}): {lines_about(text, hit.text)}"
@@ -182,8 +183,7 @@ def lines_about(question: str, text: str) -> str:
 
 
 async def may_sort(asking: QuestionTurn, things: Inventory) -> str:
-    """The question whether to sort very many documents, where the plan is about a kind; "" where nobody must be
-    asked."""
+    """Return the question for permission to sort very many documents, if the plan is about a kind; else ""."""
     is_of_kind = asking.plan.action == "table" and any(name in things.kinds for name in asking.plan.of)
     if asking.agreed or not is_of_kind or things.unsorted <= AT_INGEST:
         return ""

@@ -1,4 +1,4 @@
-"""What an answer by code takes for granted, a sentence each, and how complete that leaves it."""
+"""State what an answer by code takes for granted, a sentence each, and how complete that leaves it."""
 
 from __future__ import annotations
 
@@ -53,12 +53,13 @@ class Doubts:
             "{count} rows that only add up the others were left out",
             count=scope.totals,
         )
-        open_, told = list(filter(None, gaps)), list(filter(None, doubts))
-        completeness: Completeness = "incomplete" if open_ else "approximate" if told else "exact"
-        return completeness, "; ".join(filter(None, (*open_, *told, left_out, self._sorted_within())))
+        open_, assumed = list(filter(None, gaps)), list(filter(None, doubts))
+        completeness: Completeness = "incomplete" if open_ else "approximate" if assumed else "exact"
+        return completeness, "; ".join(filter(None, (*open_, *assumed, left_out, self._sorted_within())))
 
     def sentences(self, doubted: int, guesses: Counter[str], said: Spellings) -> Iterator[str]:
-        """Of `doubted` members the values are not sure; `guesses` were made on the way; `said` are spellings."""
+        """Yield what is uncertain: `doubted` members, `guesses` made on the way, spellings that the model matched
+        (`said`)."""
         yield self.translate(
             "{count} of {total} were judged by the model, or are not sure",
             count=doubted,
@@ -105,7 +106,7 @@ class Doubts:
     # ── figures and their currencies ─────────────────────────────────────────────────────────────────────────────────
 
     def _not_compared(self) -> str:
-        """Where the largest or the first few are chosen among figures in several currencies or units."""
+        """Yield a sentence if the largest or the first few are chosen among figures in several currencies or units."""
         plan = self._plan
         is_chosen = plan.aggregate in ("min", "max") or plan.limit > 0
         by = plan.aggregate_column if self._is_figure else plan.order_by
@@ -117,7 +118,8 @@ class Doubts:
         return self.translate(text, units=", ".join(units))
 
     def _may_be_mixed(self) -> str:
-        """Where figures without a currency are added up, or the first few chosen, beside a column of several."""
+        """Yield a sentence if figures without a currency are added up, or ranked, next to a column with several
+        currencies."""
         plan = self._plan
         if plan.unit_column or not (self._is_figure or (plan.order_by and plan.limit > 0)):
             return ""

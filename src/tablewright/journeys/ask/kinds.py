@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 AT_INGEST = 400
 """Documents that are classified without a question about what it costs."""
 SORTED = 1.0, 1.3
-"""The least and the most that sorting takes, beside the likely figure."""
+"""Lowest and highest effort of sorting, as multiples of the likely figure."""
 DOCUMENT = Field(name="Document")
 TITLE = Field(name="Title")
 
@@ -69,7 +69,8 @@ async def classify(store: Store, model: LanguageModel | None, tell: Tell, *, mos
 
 
 async def guess_kinds(store: Store) -> int:
-    """A kind from the title for what nobody has sorted, as the collection is now; how many have a new one."""
+    """Guess a kind from the title for every document that has none from a person or a model; return how many are
+    new."""
     documents = await store.documents.all(readable=True)
     kinds = title_kinds(documents)
     changed = {each.id: kinds[each.id] for each in documents if kinds.get(each.id, each.kind) != each.kind}
@@ -81,7 +82,7 @@ async def guess_kinds(store: Store) -> int:
 async def sorting_effort(
     store: Store, model: LanguageModel, documents: Sequence[Document]
 ) -> tuple[EstimateRange, EstimateRange, EstimateRange | None]:
-    """What classifying them takes: calls, tokens sent, and dollars if the price is known."""
+    """Estimate the effort of classifying: calls, tokens sent, and dollars if the price is known."""
     first = tuple([await beginning(store, document) for document in documents[:DOCUMENTS_A_CALL]])
     prompt = ClassifyDocuments().prompt(ToClassify(documents=first))
     calls = -(-len(documents) // DOCUMENTS_A_CALL)
@@ -191,6 +192,6 @@ class KindTables:
 
 
 def keys_of(documents: Sequence[Document]) -> dict[str, str]:
-    """What each document is called in its table: its file's name, or its id where several have that name."""
+    """Return the name of each document in its table: the file's name, or the id if several have that name."""
     names = Counter(each.name for each in documents)
     return {each.id: each.name if names[each.name] == 1 else each.id for each in documents}

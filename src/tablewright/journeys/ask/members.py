@@ -1,4 +1,5 @@
-"""What a question can be asked of: documents of a kind with the cells of their table, or rows of tables inside them."""
+"""List what a question can be about: documents of a kind with the cells of their table, or rows of tables inside
+them."""
 
 from __future__ import annotations
 
@@ -68,7 +69,7 @@ def values_in(members: Iterable[Member], column: str) -> list[Typed]:
 
 
 def titles_of(documents: Sequence[Document]) -> dict[str, str]:
-    """What each is called beside the others: of those with one title, "Invoice (INV-7.pdf)"."""
+    """Return distinct titles: "Invoice (INV-7.pdf)" if several documents are called "Invoice"."""
     titles = Counter(each.title for each in documents)
     return {
         each.id: f"{each.title} ({each.name})" if titles[each.title] > 1 and each.title else each.title or each.name
@@ -156,7 +157,7 @@ class RowTable:
 
     @property
     def is_bare(self) -> bool:
-        """Whether no column has a name of its own."""
+        """Return True if no column has a name of its own."""
         return all(UNNAMED.fullmatch(label) for label in self.labels)
 
     @property
@@ -214,13 +215,13 @@ def without_totals(tables: Sequence[Sequence[Member]]) -> tuple[list[Member], li
 
 
 def enough_rows(last: Member, above: Sequence[Member]) -> int:
-    """How many rows above make a sum more than chance; a total often leaves cells empty that the others fill."""
+    """Return how many rows above make a sum more than chance; a total often leaves cells empty that the others fill."""
     return 2 if any(all(key in row.values for row in above) for key in last.missing) else SUMMED
 
 
 def adds_up(last: Member, above: Sequence[Member]) -> bool:
-    """Whether each figure of the row is the sum of its column. Words are not looked at: they are in any language. Of
-    rows that are numbered, the numbers 1, 2 and 3 are no figures."""
+    """Return True if each figure of the row is the sum of its column. Words are not looked at: they are in any
+    language. The numbers 1, 2 and 3 of numbered rows are no figures."""
     figures = {key: number for key in last.values if (number := figure_of(last, key)) is not None}
     numbered = [key for key in figures if all(figure_of(row, key) == n for n, row in enumerate((*above, last), 1))]
     figures = {key: number for key, number in figures.items() if key not in numbered}
@@ -290,9 +291,9 @@ class Uncovered:
 
 @dataclass(frozen=True, kw_only=True)
 class QueryScope:
-    """What is looked at: the members, what one of them is called, and how many documents could not be read. Of
-    `unsorted` of all documents nobody has said what they are, so the members may not be all of that kind. Of rows:
-    `uncovered` are documents of the same kinds without such a table, and `totals` the rows that only add up others."""
+    """The members that are looked at, the name of one of them, and how many documents could not be read. `unsorted`
+    documents have no kind yet, so the members may not be all of that kind. Of rows: `uncovered` are documents of the
+    same kinds without such a table, and `totals` the rows that only add up others."""
 
     members: Sequence[Member]
     called: str = "document"

@@ -131,7 +131,7 @@ def answer(plan: QuestionPlan, scope: QueryScope, said: Spellings) -> tuple[Foun
 
 
 def with_unit(member: Member, plan: QuestionPlan) -> Member:
-    """With the currency or unit of its figures, where that stands in a column of its own."""
+    """Add the currency or unit of the figures, if it is in a column of its own."""
     units = member.values.get(column_key(plan.unit_column), ()) if plan.unit_column else ()
     if not units:
         return member
@@ -175,7 +175,7 @@ PERIODS: AskText[tuple[str, ...]] = ("year", "quarter", "month")
 
 
 def grouping(plan: QuestionPlan, column: str) -> str:
-    """What the groups are called: "Date (month)"."""
+    """Return the name of the groups: "Date (month)"."""
     return f"{column} ({translate('ask', plan.period, plan.language)})" if plan.period and column else column
 
 
@@ -227,7 +227,7 @@ def in_order(plan: QuestionPlan, members: Sequence[Member]) -> tuple[list[Member
 
 
 def best_groups(aggregated: Aggregated, plan: QuestionPlan) -> Aggregated:
-    """As many groups as the plan asks for, by their figure; those that share the last place are all there."""
+    """Return as many groups as the plan asks for, by their figure; all that share the last place are included."""
 
     def figure(group: Group) -> tuple[bool, Decimal | str]:
         value = group.amounts[0].value if group.amounts else Decimal(group.count)

@@ -202,7 +202,7 @@ async def read_columns(
 
 
 def effort_of(asking: QuestionTurn, calls: EstimateRange, tokens: EstimateRange, cost: EstimateRange | None) -> str:
-    """What it takes, in words: "about 20 to 40 model calls, 40,000 to 90,000 tokens, $0.12 to $0.30"."""
+    """Describe the effort: "about 20 to 40 model calls, 40,000 to 90,000 tokens, $0.12 to $0.30"."""
 
     def between(span: EstimateRange) -> str:
         low, high = round(span.low), round(span.high)
@@ -320,7 +320,7 @@ def possible(plan: QuestionPlan, members: Sequence[Member], said: Spellings) -> 
 
 
 async def concluded(asking: QuestionTurn, members: Sequence[Member], things: Inventory) -> Reply | None:
-    """What needs judgement across rows; None where the model concludes nothing."""
+    """Answer what needs judgement across rows, or return None if the model concludes nothing."""
     context, plan = asking.context, asking.plan
     assert context.model is not None
     columns = [column.name for column in plan.columns]
@@ -386,7 +386,7 @@ async def concluded(asking: QuestionTurn, members: Sequence[Member], things: Inv
 
 
 def compared(conclusion: Conclusion, members: Sequence[Member], plan: QuestionPlan, things: Inventory) -> Ledger:
-    """Of the tables that something was listed from."""
+    """Count over the tables that something was listed from."""
     of = {members[place].group for place in conclusion.listed}
     if not of.isdisjoint(things.tables):  # their rows are one list, whatever their headers
         of |= {each.group for each in members if each.group in things.tables}
@@ -416,24 +416,24 @@ def row_text(member: Member, thing: FoundItem, columns: Sequence[str]) -> str:
 
 
 async def looser(asking: QuestionTurn, things: Inventory, scope: QueryScope, said: Spellings) -> tuple[str, ...]:
-    """What each condition, and the kind, keeps out, so that nobody must guess which one was wrong."""
+    """Report what each condition, and the kind, excludes, so that the wrong one can be recognised."""
     plan = asking.plan
     without: AskText[str] = "Without “{condition}” {count} would match{named}."
     of_others: AskText[str] = (
         "Of documents that are not {things}, {count} matches{named}.|"
         "Of documents that are not {things}, {count} match{named}."
     )
-    told = []
+    notes = []
     for condition in plan.conditions:
         rest = [each for each in plan.conditions if each is not condition]
         wider_plan = plan.model_copy(update={"conditions": rest})
-        told.append(
+        notes.append(
             looked_again(asking, wider_plan, scope, said, without, condition=describe_condition(condition.condition))
         )
     if plan.conditions and (others := await of_other_kinds(asking, things, scope)):
         wider = QueryScope(members=others)
-        told.append(looked_again(asking, plan, wider, said, of_others, things=plural(scope.called, 2)))
-    return tuple(filter(None, told))
+        notes.append(looked_again(asking, plan, wider, said, of_others, things=plural(scope.called, 2)))
+    return tuple(filter(None, notes))
 
 
 def looked_again(
@@ -451,7 +451,7 @@ def looked_again(
 
 
 async def of_other_kinds(asking: QuestionTurn, things: Inventory, scope: QueryScope) -> Sequence[Member]:
-    """The documents that were left out for their kind, with what is known of them."""
+    """Return the documents that were left out because of their kind, with what is known of them."""
     if any(each.row for each in scope.members):
         return ()
     if asking.form is not None:
@@ -466,8 +466,8 @@ async def of_other_kinds(asking: QuestionTurn, things: Inventory, scope: QuerySc
 async def beside_the_table(
     asking: QuestionTurn, things: Inventory, scope: QueryScope, found: FoundItems, sources: Sources
 ) -> tuple[list[str], str]:
-    """What passages of documents that were not looked up say to it, and how much was read for that. A model that does
-    not answer costs only this."""
+    """Read passages of the documents that were not looked up; return what they say and how much was read. If the model
+    does not answer, only this is missing."""
     wanted = "; ".join(map(describe_condition, asking.plan.where)) or asking.plan.question
     whole = {each.document.id for each in scope.members if not each.row}
     others = {each.id for members in things.kinds.values() for each in members} - whole

@@ -61,8 +61,8 @@ async def read_texts(
     lookup: str = "",
     documents: Collection[str] | None = None,
 ) -> TextsRead:
-    """Where the question names kinds or documents, they are searched first, and all only if they do not say it.
-    `lookup` is what code has found in tables, beside which the texts of `documents` are read."""
+    """Read passages for the question. If it names kinds or documents, they are searched first, and all others only if
+    they do not say it. `lookup` is what code has found in tables; `documents` restricts the search."""
     context, plan = asking.context, asking.plan
     assert context.model is not None
     queries = [query for query in plan.queries if query.strip()] or [plan.question]
@@ -126,7 +126,7 @@ async def read_texts(
 
 
 def is_whole(passage: Passage, things: Inventory) -> bool:
-    """Whether it is all of its document."""
+    """Return True if it is all of its document."""
     sizes = {each.id: each.characters for members in things.kinds.values() for each in members}
     return passage.start == 0 and len(passage.text) >= sizes.get(passage.document_id, 0)
 
@@ -169,7 +169,7 @@ async def composed_reply(asking: QuestionTurn, read: TextsRead, instead: str) ->
 
 
 def asked_back(asking: QuestionTurn, said: TextAnswer) -> str:
-    """What was tried, and what would help."""
+    """Return what was tried, and what would help."""
     tried = "; ".join(
         f"{each.asked} ({asking.translate('{count} passage|{count} passages', count=each.matches)})"
         for each in asking.tried
@@ -188,8 +188,8 @@ async def find_passages(
     *,
     kept: Sequence[Passage] = (),
 ) -> tuple[list[Passage], list[int]]:
-    """Those that are `kept`, then the best, until `room` characters are full. What stands next to each other is one
-    passage. Beside them the segments that were found."""
+    """Return the passages that are `kept`, then the best, until `room` characters are full, and the segments found.
+    Adjacent segments are one passage."""
     scores: dict[int, float] = {}
     hits: dict[int, CorpusHit] = {}
     for query in queries:

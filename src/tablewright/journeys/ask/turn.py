@@ -34,8 +34,8 @@ UNASKED = 60
 
 @dataclass(frozen=True)
 class AskContext:
-    """What every turn works with. `unasked` are the documents that may be read for it without asking first;
-    `row_tables` what was read of tables inside documents, for all questions."""
+    """Dependencies of every turn. `unasked` is the number of documents that may be read without asking first;
+    `row_tables` caches the tables found inside documents for all questions."""
 
     store: Store
     corpus: Corpus
@@ -101,7 +101,7 @@ class QuestionTurn:
         return await self.remember(reply, plan=self.plan.model_dump_json() if waits else "")
 
     async def remember(self, reply: Reply, *, shown: int | None = None, plan: str | None = None) -> Reply:
-        """What the next turn starts from, and what explains this one later."""
+        """Store what the next turn starts from, and what explains this one later."""
         reply = msgspec.structs.replace(
             reply,
             attempts=tuple(self.tried),

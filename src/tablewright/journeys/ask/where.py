@@ -46,7 +46,7 @@ NAMED = 30
 
 
 async def looked_up(store: Store, corpus: Corpus, form: Form, things: Inventory) -> tuple[QuestionPlan, QueryScope]:
-    """The form as a plan, and what it is about."""
+    """Return the form as a plan, and the members that it is about."""
     members, called = await members_of(store, form, things)
     unsorted = await unsorted_members(store, form, things) if called == "document" else []
     if phrases := sought(form):
@@ -151,7 +151,7 @@ async def with_facts(store: Store, documents: Sequence[Document], read: Mapping[
 
 
 def sought(form: Form) -> list[str]:
-    """What must stand somewhere in the text."""
+    """Return the phrases that must be in the text."""
     of_text = [each for each in form.conditions if column_key(each.column) == TEXT]
     if wrong := next((each for each in of_text if each.operator != "contains"), None):
         raise UsageError(f"{str(wrong)!r} cannot be looked up.", advice="Of a text can be asked: text contains WORDS.")
@@ -207,7 +207,7 @@ def labels_of(members: Sequence[Member]) -> dict[str, str]:
 
 
 def type_of(members: Sequence[Member], key: str) -> FieldType:
-    """What most values of a column are."""
+    """Return the type of most values of a column."""
     kinds: Counter[FieldType] = Counter()
     for member in members:
         for stated in member.values.get(key, ()):

@@ -102,8 +102,8 @@ def headline(hits: Sequence[CorpusHit], understood: Understood) -> str:
     unread = unread if understood.form != Form() else ""
     count = len(hits)
     matches = "passage matches" if count == 1 else "passages match"
-    told = f"{count} {matches} the question's words." if hits else "No passage matches the question's words."
-    return f"Without a model this cannot be answered.{unread} {told}"
+    found = f"{count} {matches} the question's words." if hits else "No passage matches the question's words."
+    return f"Without a model this cannot be answered.{unread} {found}"
 
 
 # ── a question as a form ──────────────────────────────────────────────────────────────────────────────────────────────
@@ -200,7 +200,7 @@ class Reader:
         )
 
     def _take(self, at: int) -> int:
-        """How many words were read."""
+        """Return how many words were read."""
         column, columns = longest(self._plain, at, self._columns)
         kind, kinds = self._kind_at(at)
         if count := self._aggregated(at, columns):
@@ -298,7 +298,7 @@ def unquoted(text: str) -> str:
 
 
 def longest(words: Sequence[str], at: int, known: Mapping[Words, T]) -> tuple[T | None, int]:
-    """What the most words from here on are the name of, and how many they are."""
+    """Return the longest known name that begins here, and how many words it has."""
     found = [name for name in known if name and tuple(words[at : at + len(name)]) == name]
     best = max(found, key=len, default=())
     return (known[best], len(best)) if best else (None, 0)
