@@ -17,19 +17,18 @@ from typing import TYPE_CHECKING
 
 from tablewright.application.advising import ShortlistVerbs
 from tablewright.application.tables import TableVerbs
-from tablewright.domain.access import Acting, Person
+from tablewright.domain.access import METERED, Acting, Metered, Person
 from tablewright.domain.files import Exported, FileOptions, Imported, SentToSheets
 from tablewright.domain.history import CellVersion, Change, Rollback, TableSummary, WrittenValue
 from tablewright.domain.run import ACTOR, Progress, Run, Watch
 from tablewright.engine.changes import Changes
 from tablewright.engine.fill import Fill
 from tablewright.engine.outcome import Filled
-from tablewright.engine.policy import RetryPolicy
+from tablewright.engine.policy import RetryPolicy, Terms
 from tablewright.jobs.jobs import Jobs
 from tablewright.journeys.files import KnownFile, Preview
 from tablewright.journeys.refresh import RefreshRound
 from tablewright.logs import hide_secrets_of
-from tablewright.policies import acting_for, retry_policy, terms_of, usual_limits
 from tablewright.settings import Settings
 from tablewright.settings_sources import load_settings
 from tablewright.store.home import make_home
@@ -84,7 +83,6 @@ __all__ = [
     "TableSummary",
     "Watch",
     "WrittenValue",
-    "retry_policy",
 ]
 
 
@@ -162,7 +160,7 @@ class Services(TableVerbs, ShortlistVerbs):
         other = copy(self)
         other._toolbox, other._sample_toolbox = self.toolbox, self.sample_toolbox  # once for all, however many act
         other.actor = actor
-        own = Acting(actor=actor, door=door) if person is None else acting_for(person, door=door)
+        own = Acting(actor=actor, door=door) if person is None else Acting(person=person, actor=person.name, door=door)
         other.store = self.store.seen_by(own, patience)
         other.jobs = self.jobs.seen_by(other.store)
         other.changes = Changes(other.store, actor)
@@ -202,10 +200,11 @@ class Services(TableVerbs, ShortlistVerbs):
         toolbox = self.toolbox if own else Toolbox(settings, self.store, stack)
         seen = None
         if person:
-            seen = self.store.seen_by(acting_for(await self.store.users.by_id(person), door="worker"))
+            owner = await self.store.users.by_id(person)
+            seen = self.store.seen_by(Acting(person=owner, actor=owner.name, door="worker"))
         return RunTools(
             open=partial(toolbox.open, seen=seen),
-            terms=terms_of(settings),
+            terms=Terms.from_settings(settings),
             budget=toolbox.budget,
             most_rows=settings.model_concurrency,
         )
@@ -246,6 +245,11 @@ class Services(TableVerbs, ShortlistVerbs):
     async def problems(self) -> list[str]:
         """What is wrong with the kept tables; empty when all are sound."""
         return [problem for table in await self.tables() for problem in await self.store.log.problems(table.id)]
+
+
+def usual_limits(settings: Settings) -> dict[Metered, float]:
+    """Return what each user may use who has no limit of their own."""
+    return {what: most for what in METERED if (most := getattr(settings, f"quota_{what}")) is not None}
 
 
 def whoami() -> str:

@@ -428,6 +428,10 @@ class Settings:
         """Return all values as they would be written in the environment."""
         return {name: write_setting(getattr(self, name)) for name in DECLARED}
 
+    def part(self, prefix: str) -> dict[str, Any]:
+        """Return the settings whose names begin like that, by the rest of their names."""
+        return {name.removeprefix(prefix): getattr(self, name) for name in DECLARED if name.startswith(prefix)}
+
     @property
     def shown(self) -> dict[str, str]:
         """Return what people may see: of a secret only if it is set, and no credentials inside an address."""

@@ -34,7 +34,6 @@ from tablewright.journeys.shortlist.explore import Explored, ProductExploration
 from tablewright.journeys.shortlist.shortlist import Shortlist
 from tablewright.journeys.shortlist.wording import step_text
 from tablewright.operations.tables import RemoveTable, remove_table
-from tablewright.policies import shortlist_limits
 from tablewright.settings import Settings
 
 from ..models.endpoint import Reply, answer, running_endpoint
@@ -127,14 +126,14 @@ async def test_a_search_that_fails_is_said_and_can_be_tried_again(tmp_path: Path
 
 
 def test_what_a_search_may_take_is_a_setting_within_its_bounds() -> None:
-    assert shortlist_limits(Settings()) == ShortlistLimits(
+    assert ShortlistLimits(**Settings().part("shortlist_")) == ShortlistLimits(
         products=30, queries=12, seconds=300, search_seconds=30, retries=0
     )
-    chosen = shortlist_limits(Settings(shortlist_products="50", shortlist_queries="15", shortlist_retries="2"))
-    assert (chosen.products, chosen.queries, chosen.retries) == (50, 15, 2)
+    chosen = Settings(shortlist_products=50, shortlist_queries=15, shortlist_retries=2)
+    assert (chosen.shortlist_products, chosen.shortlist_queries, chosen.shortlist_retries) == (50, 15, 2)
     for too_many in ({"shortlist_products": "51"}, {"shortlist_queries": "16"}, {"shortlist_retries": "3"}):
         with pytest.raises(TablewrightError):
-            shortlist_limits(Settings(**too_many))
+            Settings(**too_many)
 
 
 async def test_limits_on_candidates_and_on_the_time_of_a_search_hold(tmp_path: Path) -> None:

@@ -11,7 +11,6 @@ from tablewright.domain.run import Watch, ignore_progress
 from tablewright.domain.shortlist import ChatReply, Ranking, ShortlistState
 from tablewright.domain.wording import within_bounds
 from tablewright.errors import EditConflict
-from tablewright.policies import terms_of
 
 
 class ShortlistVerbs(Application):
@@ -33,7 +32,6 @@ class ShortlistVerbs(Application):
         other is: both would spend, and one reply would be lost."""
         from tablewright.journeys.shortlist.context import TurnContext
         from tablewright.journeys.shortlist.shortlist import Shortlist
-        from tablewright.policies import rates_of, shortlist_limits
 
         if shortlist_id in self.turns_under_way:
             raise EditConflict(
@@ -46,9 +44,9 @@ class ShortlistVerbs(Application):
                 self.store,
                 await self.open_tools(("web", "model")),
                 actor=self.actor,
-                terms=terms_of(self.settings),
-                limits=shortlist_limits(self.settings),
-                rates=rates_of(self.settings),
+                terms=self.terms,
+                limits=self.shortlist_limits,
+                rates=self.rates,
                 concurrency=self.settings.concurrency,
                 watch=watch,
                 tell=tell,
@@ -66,12 +64,11 @@ class ShortlistVerbs(Application):
         """The candidates in the order in which they meet what is wanted, and those that are excluded, by the cells as
         they are now."""
         from tablewright.journeys.shortlist.ranking import rank
-        from tablewright.policies import rates_of
 
         state = await self.shortlist(shortlist_id)
         if not state.table_id:
             return Ranking()
-        return rank(await self.store.tables.load(state.table_id), state.requirements, rates_of(self.settings))
+        return rank(await self.store.tables.load(state.table_id), state.requirements, self.rates)
 
     async def shortlists(self) -> list[ShortlistState]:
         """The newest first."""

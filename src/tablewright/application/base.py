@@ -11,13 +11,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from tablewright.domain.model import Table
+from tablewright.domain.research import Extent
+from tablewright.domain.shortlist import ShortlistLimits
 from tablewright.engine.changes import Changes
+from tablewright.engine.policy import Terms
 from tablewright.jobs.jobs import Jobs
 from tablewright.journeys.enrich import OpenTools
 from tablewright.settings import SAMPLE_WEB, Settings
 from tablewright.store.ledger import MEGABYTE
 from tablewright.store.store import Store
 from tablewright.strategies.strategy import NO_TOOLS, Need, Tools
+from tablewright.values.money import BUNDLED, Rates, read_rates
 
 if TYPE_CHECKING:
     from tablewright.assembly import ProvidedObjects, Toolbox
@@ -41,6 +45,22 @@ class Application:
     row_tables: dict[int, list[RowTable]]
     turns_under_way: set[str]
     """The conversations in which a turn is being taken."""
+
+    @property
+    def terms(self) -> Terms:
+        return Terms.from_settings(self.settings)
+
+    @property
+    def rates(self) -> Rates:
+        return read_rates(Path(self.settings.rates).expanduser()) if self.settings.rates else BUNDLED
+
+    @property
+    def research_extent(self) -> Extent:
+        return Extent(**self.settings.part("research_"))
+
+    @property
+    def shortlist_limits(self) -> ShortlistLimits:
+        return ShortlistLimits(**self.settings.part("shortlist_"))
 
     async def charge_files(self, paths: Sequence[Path]) -> None:
         def measure() -> int:

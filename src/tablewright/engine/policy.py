@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Self
 
 from tablewright.domain.model import Attempt, Noun
+from tablewright.settings import Settings
 from tablewright.sources.breaker import PAUSE_AFTER, CircuitBreaker
 
 
@@ -14,6 +16,14 @@ class RetryPolicy(Noun, frozen=True):
     attempts: int = 3
     threshold: float = 0.6
     require_improvement: bool = True
+
+    @classmethod
+    def from_settings(cls, settings: Settings) -> Self:
+        return cls(
+            attempts=settings.attempts,
+            threshold=settings.threshold,
+            require_improvement=settings.require_improvement,
+        )
 
     def should_retry(self, history: Sequence[Attempt]) -> bool:
         if not history or history[-1].assessment.passed or len(history) >= self.attempts:
@@ -39,6 +49,15 @@ class Terms(Noun, frozen=True):
     offline: bool = False
     pause_after: int = PAUSE_AFTER
     """Failures in a row of the search, the web or the model that pause a run."""
+
+    @classmethod
+    def from_settings(cls, settings: Settings) -> Self:
+        return cls(
+            search_price=settings.search_price,
+            fetch_delay=settings.fetch_delay,
+            offline=settings.offline,
+            pause_after=settings.pause_after,
+        )
 
     @property
     def breaker(self) -> CircuitBreaker:

@@ -112,7 +112,6 @@ def show_citation_paths(services: Services, reply: Reply) -> Reply:
 async def open_asker(services: Services, tell: Callable[[Step], None] = lambda _: None) -> Asker:
     from tablewright.journeys.ask.ask import Asker
     from tablewright.journeys.ask.turn import AskContext
-    from tablewright.policies import terms_of
 
     return Asker(
         AskContext(
@@ -121,7 +120,7 @@ async def open_asker(services: Services, tell: Callable[[Step], None] = lambda _
             await services.toolbox.open_model(),
             open_tools=services.open_tools,
             actor=services.actor,
-            terms=terms_of(services.settings),
+            terms=services.terms,
             concurrency=services.settings.concurrency,
             unasked=services.settings.documents_unasked,
             tell=tell,

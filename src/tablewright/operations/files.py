@@ -19,10 +19,10 @@ from tablewright.domain.files import Exported, FileOptions, Imported, SentToShee
 from tablewright.domain.model import Field, RowId, Table
 from tablewright.domain.text import count_noun
 from tablewright.engine.fill import FillPlan
+from tablewright.engine.policy import Terms
 from tablewright.errors import BadField
 from tablewright.journeys import enrich, files
 from tablewright.journeys.files import KnownFile, Preview, check_names, known_as
-from tablewright.policies import terms_of
 from tablewright.services import Services
 from tablewright.settings import SAMPLE_WEB, Settings
 from tablewright.store.table_details import SAMPLE
@@ -108,7 +108,7 @@ async def add_sample(services: Services) -> Table:
     settings = replace(services.settings, **SAMPLE_WEB, model=BUILTIN, model_fallback="", model_strong="")
     async with AsyncExitStack() as stack:
         columns = [parse_field(text) for text in COLUMNS]
-        filling = FillPlan(table, columns, "pipeline", terms=terms_of(settings))
+        filling = FillPlan(table, columns, "pipeline", terms=Terms.from_settings(settings))
         fill = await enrich.plan(services.store, filling, Toolbox(settings, services.store, stack).open)
         filled = await fill.run()
     await services.changes.apply_unseen(filled.proposal_id)

@@ -15,6 +15,7 @@ from tablewright.domain.run import Watch, ignore_progress
 from tablewright.domain.usage import Estimate
 from tablewright.domain.wording import within_bounds
 from tablewright.engine.fill import Fill, FillPlan
+from tablewright.engine.policy import RetryPolicy, Terms
 from tablewright.engine.recheck import CellVerdict, Rechecked
 from tablewright.errors import Cancelled, Paused, UsageError
 from tablewright.jobs.authority import check_authority
@@ -31,7 +32,6 @@ from tablewright.operations.operation import (
     operation,
 )
 from tablewright.operations.rows import FieldSpecs, read_fields
-from tablewright.policies import retry_policy, terms_of
 from tablewright.settings import DECLARED, Evidence, Settings, Sources, write_setting
 from tablewright.strategies.strategy import FunctionStrategy, RowFunction, Strategy
 
@@ -205,8 +205,8 @@ async def plan_fill(
         again=how.again,
         max_rows=how.max_rows,
         concurrency=settings.concurrency,
-        retry=retry_policy(settings),
-        terms=terms_of(settings),
+        retry=RetryPolicy.from_settings(settings),
+        terms=Terms.from_settings(settings),
     )
     return await enrich.plan(
         services.store,
@@ -414,8 +414,8 @@ async def plan_round(
         await services.table(table),
         (),
         concurrency=settings.concurrency,
-        retry=retry_policy(settings),
-        terms=terms_of(settings),
+        retry=RetryPolicy.from_settings(settings),
+        terms=Terms.from_settings(settings),
     )
     open_tools = await services.opener_for(filling.table.id)
     try:

@@ -83,10 +83,9 @@ class FoundRef(Request, frozen=True):
 async def estimate_find(services: Services, request: FoundRef) -> Estimate:
     """Estimates what finding the rows of a planned table takes."""
     from tablewright.journeys.find.find import estimate_search
-    from tablewright.policies import terms_of
 
     listing = await find_listing(services, request.table)
-    return estimate_search(listing, await services.open_tools(("web", "model")), terms_of(services.settings))
+    return estimate_search(listing, await services.open_tools(("web", "model")), services.terms)
 
 
 class StartFind(PlanFind, frozen=True, kw_only=True):
@@ -135,10 +134,9 @@ async def get_found(services: Services, request: FoundRef) -> FoundRows:
     """The result of a search for rows so far: how many, how complete, what was read, what was set aside and what could
     not be reached."""
     from tablewright.journeys.find.account import account
-    from tablewright.policies import rates_of
 
     listing = await find_listing(services, request.table)
-    return await account(services.store, listing, rates_of(services.settings))
+    return await account(services.store, listing, services.rates)
 
 
 async def find_listing(services: Services, table: str) -> Listing:
@@ -153,14 +151,13 @@ async def run_find(services: Services, context: RunContext) -> FoundRows:
 
 async def open_finder(services: Services, watch: Callable[[FindEvent], None] = lambda _: None) -> Finder:
     from tablewright.journeys.find.find import Finder
-    from tablewright.policies import rates_of, terms_of
 
     return Finder(
         services.store,
         await services.open_tools(("web", "model")),
         actor=services.actor,
-        terms=terms_of(services.settings),
-        rates=rates_of(services.settings),
+        terms=services.terms,
+        rates=services.rates,
         concurrency=services.settings.concurrency,
         watch=watch,
     )

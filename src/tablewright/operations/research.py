@@ -164,7 +164,6 @@ class PlanResearch(ResearchQuestion, frozen=True, kw_only=True):
 async def plan_research(services: Services, request: PlanResearch) -> ResearchPlanned:
     """Plans a question without starting: a plan to review and change. Nothing is searched or stored."""
     from tablewright.journeys.research.research import estimate_research
-    from tablewright.policies import research_extent
 
     asked = ResearchRequest(
         question=within_bounds(request.question),
@@ -180,7 +179,7 @@ async def plan_research(services: Services, request: PlanResearch) -> ResearchPl
         brief = await researcher.brief(
             asked, max_tasks=request.max_searches, before=request.brief, change=request.change
         )
-    extent = research_extent(services.settings)
+    extent = services.research_extent
     tools = await services.open_tools(("web", "model"))
     likely = estimate_research(brief, tools, request.max_searches or extent.searches, extent)
     return ResearchPlanned(brief=brief, estimate=likely)
@@ -246,14 +245,13 @@ async def run_research(services: Services, context: RunContext) -> Research:
 
 async def open_researcher(services: Services, **more: Any) -> Researcher:
     from tablewright.journeys.research.research import Researcher
-    from tablewright.policies import research_extent, terms_of
 
     return Researcher(
         services.store,
         await services.open_tools(("web", "model")),
         actor=services.actor,
-        extent=research_extent(services.settings),
-        terms=terms_of(services.settings),
+        extent=services.research_extent,
+        terms=services.terms,
         **more,
     )
 
