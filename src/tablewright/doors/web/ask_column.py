@@ -15,6 +15,7 @@ from tablewright.doors.web.elements import ask_to_confirm, paragraph, quiet
 from tablewright.doors.web.frame import tell, visit_to_write
 from tablewright.doors.web.table_columns import detail_input, with_detail
 from tablewright.doors.web.words import TYPES, all_rows, many, t, translated
+from tablewright.doors.wording import duration
 from tablewright.errors import BadField, TablewrightError
 from tablewright.operations.fill import (
     FillOptions,
@@ -377,17 +378,9 @@ def outlook(likely: Estimate) -> list[tuple[str, str]]:
         low, high = f"${cost.low:,.2f}", f"${cost.high:,.2f}"
         bounds = f" ({t('{low} to {high}', low=low, high=high)})" if cost.high else ""
         lines.append((t("Cost"), f"${cost.likely:,.2f}{bounds}"))
-    lines.append((t("Time"), lasting(likely.seconds)))
+    lines.append((t("Time"), t("about {time}", time=duration(max(1, likely.seconds)))))
     rows = likely.from_rows
     lines.append(
         (t("Based on"), t("{rows} of earlier runs", rows=many(rows, "row")) if rows else t("a rough estimate"))
     )
     return lines
-
-
-def lasting(seconds: float) -> str:
-    if seconds < 60:
-        return t("about {seconds} s", seconds=max(1, round(seconds)))
-    if seconds < 5_400:
-        return t("about {minutes} min", minutes=round(seconds / 60))
-    return t("about {hours} h", hours=f"{seconds / 3_600:.1f}")

@@ -5,12 +5,11 @@ from __future__ import annotations
 from nicegui import ui
 
 from tablewright.domain.fieldspec import split_columns
-from tablewright.domain.listing import DEFAULT_ROWS, MOST_ROWS, FoundRows, ListingStatus
+from tablewright.domain.listing import DEFAULT_ROWS, MOST_ROWS, FoundRows
 from tablewright.doors.server.context import Visit
 from tablewright.doors.web.elements import (
     budget_note,
     card,
-    chip,
     count_input,
     count_of,
     grid,
@@ -24,7 +23,7 @@ from tablewright.doors.web.elements import (
     titled_card,
 )
 from tablewright.doors.web.frame import or_missing, visit, visit_now, visit_to_run
-from tablewright.doors.web.live import FollowedRun
+from tablewright.doors.web.live import FollowedRun, status_chip
 from tablewright.doors.web.words import many, t
 from tablewright.messages.catalogue import PageText
 from tablewright.operations.find import FindMore, FoundRef, StartFind, find_more, get_found, start_find
@@ -32,14 +31,6 @@ from tablewright.operations.find import FindMore, FoundRef, StartFind, find_more
 SHOWN = 100
 """The most pages, and things left out, that are listed."""
 PROGRESS: PageText[str] = "Progress of the search"
-STATUS: PageText[dict[ListingStatus, tuple[str, str]]] = {
-    "planned": ("planned", "medium"),
-    "running": ("in progress", "medium"),
-    "done": ("done", "high"),
-    "partial": ("partial", "medium"),
-    "cancelled": ("stopped", "low"),
-    "failed": ("failed", "failed"),
-}
 
 
 @ui.page("/find", title="Find rows · Tablewright")
@@ -125,8 +116,7 @@ class OpenSearch(FollowedRun):
     def show_head(self) -> None:
         found = self.found
         with row():
-            label, look = STATUS["running" if self.is_running else found.status]
-            chip(t(label), look)
+            status_chip("running" if self.is_running else found.status)
             quiet(t("{rows} of {things}", rows=many(found.rows, "row"), things=found.things))
             ui.space()
             ui.link(t("Open table"), f"/tables/{found.table_id}")

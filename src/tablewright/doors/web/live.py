@@ -19,10 +19,11 @@ from nicegui import background_tasks, ui
 
 from tablewright.domain.run import Progress
 from tablewright.doors.server.context import Visit
-from tablewright.doors.web.elements import bar, card, paragraph
+from tablewright.doors.web.elements import bar, card, chip, paragraph
 from tablewright.doors.web.frame import about, say, visit, visit_to_run
 from tablewright.doors.web.words import t
 from tablewright.errors import TablewrightError
+from tablewright.messages.catalogue import PageText
 from tablewright.operations.runs import RunRequest, cancel_run
 from tablewright.services import Run
 
@@ -126,6 +127,24 @@ def with_page(work: Coroutine[Any, Any, None]) -> None:
         task.cancel()
 
     client.on_delete(stop)
+
+
+STATUS: PageText[dict[str, tuple[str, str]]] = {
+    "planned": ("planned", "medium"),
+    "interrupted": ("interrupted", "low"),
+    "running": ("in progress", "medium"),
+    "done": ("done", "high"),
+    "partial": ("partial", "medium"),
+    "nothing": ("nothing found", "low"),
+    "cancelled": ("stopped", "low"),
+    "failed": ("failed", "failed"),
+}
+
+
+def status_chip(status: str) -> None:
+    """Show how far a piece of research or a search for rows is."""
+    label, look = STATUS[status]
+    chip(t(label), look)
 
 
 class FollowedRun:

@@ -15,7 +15,6 @@ from tablewright.domain.research import (
     Report,
     ReportCell,
     ReportTable,
-    ResearchStatus,
     Round,
     Sentence,
     Verdict,
@@ -47,7 +46,7 @@ from tablewright.doors.web.elements import (
     when,
 )
 from tablewright.doors.web.frame import heading, or_missing, say, visit, visit_now, visit_to_run
-from tablewright.doors.web.live import FollowedRun, Undertaking, download, undertakings
+from tablewright.doors.web.live import FollowedRun, Undertaking, download, status_chip, undertakings
 from tablewright.doors.web.sharing import may_share, share_button
 from tablewright.doors.web.words import many, t, translated
 from tablewright.doors.wording import dollars, duration
@@ -76,16 +75,6 @@ from tablewright.operations.research import (
 
 LONGEST = 2_000
 FORMATS = {"md": "Markdown", "html": "HTML", "docx": "Word", "pdf": "PDF", "json": "JSON"}
-LEFT = "interrupted"
-STATUS: PageText[dict[ResearchStatus | str, tuple[str, str]]] = {
-    LEFT: ("interrupted", "low"),
-    "running": ("in progress", "medium"),
-    "done": ("done", "high"),
-    "partial": ("partial", "medium"),
-    "nothing": ("nothing found", "low"),
-    "cancelled": ("stopped", "low"),
-    "failed": ("failed", "failed"),
-}
 KINDS: PageText[dict[str, str]] = {
     "": "Automatic",
     "narrative": "Narrative",
@@ -129,16 +118,9 @@ async def researches_page() -> None:
 
 
 def research_line(research: ResearchHead) -> list[Shown]:
-    def status() -> None:
-        show_status(research.status)
-
     question = link_to(research.question, f"/research/{research.research_id}")
+    status = partial(status_chip, research.status)
     return [question, t(KINDS[research.report_type]), status, when(research.created_at)]
-
-
-def show_status(status: ResearchStatus | str) -> None:
-    label, look = STATUS[status]
-    chip(t(label), look)
 
 
 def question_form() -> None:
@@ -254,7 +236,7 @@ class OpenResearch(FollowedRun):
     def show_head(self) -> None:
         research = self.research
         with row():
-            show_status(LEFT if self.left else research.status)
+            status_chip("interrupted" if self.left else research.status)
             quiet(f"{research.brief.report_type}: {research.brief.reason}" if research.brief.reason else "")
             ui.space()
             ui.link(t("Open table"), f"/tables/{research.table_id}")

@@ -32,7 +32,7 @@ from tablewright.doors.web.elements import (
 )
 from tablewright.doors.web.frame import about, empty_state, heading, hidden, or_missing, visit_now, visit_to_run
 from tablewright.doors.web.live import stop_run, with_page
-from tablewright.doors.web.words import many, reason_text, t
+from tablewright.doors.web.words import many, reason_text, stage_text, t
 from tablewright.doors.wording import cost_text, dollars, duration, tokens
 from tablewright.errors import NotFound
 from tablewright.messages.catalogue import PageText
@@ -58,17 +58,6 @@ LOOKS = {
     "paused": "failed",
 }
 CAN_RESUME = ("cancelled", "failed", "interrupted", "paused")
-STAGES: PageText[dict[str, str]] = {
-    "starting": "Starting",
-    "searching": "Searching for",
-    "fetching": "Reading about",
-    "computing": "Computing",
-    "row_done": "Done:",
-    "row_skipped": "Skipped:",
-    "complete": "Finished",
-    "cancelled": "Stopped",
-    "paused": "Paused:",
-}
 
 
 @ui.page("/runs", title="Runs · Tablewright")
@@ -381,8 +370,7 @@ def show_event(event: Event) -> Element:
 
 def progress_text(news: Progress) -> str:
     """Describe an event, such as "Done: Kestrelworks: Founded 2009 (high)"."""
-    stage = STAGES.get(news.stage, "")
-    words = " ".join(filter(None, (t(stage) if stage else "", news.label or news.detail))) or news.stage
+    words = " ".join(filter(None, (stage_text(news), news.label or news.detail))) or news.stage
     values = ", ".join(
         f"{name} {reason_text(cell.reason)}"
         if cell.status == "FAILED"

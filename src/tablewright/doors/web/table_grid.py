@@ -7,7 +7,7 @@ import secrets
 from collections.abc import Mapping, Sequence
 from functools import partial
 from html import escape
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 import msgspec
@@ -24,6 +24,9 @@ from tablewright.doors.web.table_columns import ask_filter
 from tablewright.doors.web.words import t, type_text
 from tablewright.errors import UsageError
 from tablewright.messages.catalogue import PageText
+
+if TYPE_CHECKING:
+    from tablewright.doors.web.table_page import OpenTable
 
 NUMBER = "tw:number"
 NO_ROWS: PageText[str] = "No row matches. Choose All rows, or clear the filters and the search."
@@ -224,12 +227,12 @@ assert tuple(CHIPS) == ONLY
 class ViewBar:
     """Chips, filters and views of the table. The current `view` is kept for the person, and under a name for all."""
 
-    def __init__(self, table_id: str, view: View, *, may_change: bool) -> None:
+    def __init__(self, page: OpenTable, view: View) -> None:
         self.view = view
-        self._table_id = table_id
-        self._may_change = may_change
+        self._page = page
         self._counts: Mapping[str, int] = {}
         self._client = context.client
+        ui.on("grid_layout", self._laid_out)
 
     def build(self, rows: int) -> None:
         with ui.element("div").classes("tw-filters"):
@@ -255,10 +258,6 @@ class ViewBar:
     def build_menu(self) -> None:
         with brief_button(t("View"), "view_column"):
             self._menu = ui.menu().on("before-show", self._fill_menu)
-
-    def attach(self, grid: TableGrid) -> None:
-        self._grid = grid
-        ui.on("grid_layout", self._laid_out)
 
     def count(self, counts: Mapping[str, int]) -> None:
         """Show how many rows have each mark."""
@@ -286,7 +285,7 @@ class ViewBar:
     async def _show(self) -> None:
         """Show the rows of the view."""
         with self._client.content:  # what was clicked is built anew
-            self._grid.look(only=self.view.only, find=self.view.find, filters=self.view.filters)
+            self._page.grid.look(only=self.view.only, find=self.view.find, filters=self.view.filters)
             self._show_chips()
             self._show_filters()
             await self._keep()
@@ -332,10 +331,10 @@ class ViewBar:
     async def _keep(self) -> None:
         seen = await visit_now()
         own = msgspec.structs.replace(self.view, name="")
-        await seen.services.views.keep(self._table_id, own, person=seen.person.id)
+        await seen.services.views.keep(self._page.table.id, own, person=seen.person.id)
 
     async def _fill_menu(self) -> None:
-        named = await (await visit_now()).services.views.named(self._table_id)
+        named = await (await visit_now()).services.views.named(self._page.table.id)
         self._menu.clear()
         with self._menu:
             wrapped = t("One line per row") if self.view.wrap else t("Wrap text")
@@ -349,24 +348,24 @@ class ViewBar:
             ui.separator()
             for view in named:
                 self._show_named(view)
-            if self._may_change:
+            if self._page.may_change:
                 ui.menu_item(t("Save view…"), on_click=self._save)
 
     def _show_named(self, view: View) -> None:
         with ui.menu_item(on_click=partial(self._use, view)).classes("tw-view"):
             paragraph(shortened(view.name, 40), "tw-grow")
-            link = f"/tables/{self._table_id}?view={quote(view.name)}"
+            link = f"/tables/{self._page.table.id}?view={quote(view.name)}"
             ui.button(icon="link", on_click=partial(copy_link, link)).props(
                 f'flat round dense size=sm aria-label="{t("Copy the link to this view")}"'
             ).on("click.stop")
-            if self._may_change:
+            if self._page.may_change:
                 ui.button(icon="delete", on_click=partial(self._remove, view)).props(
                     f'flat round dense size=sm aria-label="{t("Delete this view")}"'
                 ).on("click.stop")
 
     async def _wrap(self) -> None:
         self.view = msgspec.structs.replace(self.view, wrap=not self.view.wrap)
-        self._grid.wrap(self.view.wrap)
+        self._page.grid.wrap(self.view.wrap)
         await self._keep()
 
     async def _unhide(self, name: str) -> None:
@@ -375,26 +374,26 @@ class ViewBar:
             for column in self.view.columns
         )
         self.view = msgspec.structs.replace(self.view, columns=columns)
-        self._grid.lay_out(self.view)
+        self._page.grid.lay_out(self.view)
         await self._keep()
 
     async def _use(self, view: View) -> None:
         self.view = view
         self._find.set_value(view.find)
-        self._grid.lay_out(view)
+        self._page.grid.lay_out(view)
         await self._show()
 
     async def _save(self) -> None:
         name = await ask_view_name()
         if not name:
             return
-        visit = await visit_to_write(self._table_id)
-        await visit.services.views.keep(self._table_id, msgspec.structs.replace(self.view, name=name))
+        visit = await visit_to_write(self._page.table.id)
+        await visit.services.views.keep(self._page.table.id, msgspec.structs.replace(self.view, name=name))
         say(t("Saved. Everyone who can see the table finds “{name}” under View.", name=shortened(name, 40)))
 
     async def _remove(self, view: View) -> None:
-        visit = await visit_to_write(self._table_id)
-        await visit.services.views.remove(self._table_id, view.name)
+        visit = await visit_to_write(self._page.table.id)
+        await visit.services.views.remove(self._page.table.id, view.name)
         self._menu.close()
         say(t("View “{name}” deleted.", name=shortened(view.name, 40)))
 

@@ -70,18 +70,10 @@ class OpenTable:
         self.panel = CellPanel(self)
         with frame(self.table.name, here="/", wide=True):
             self._main = context.slot.parent
-            self.views = ViewBar(self.table.id, view, may_change=self.may_change)
+            self.views = ViewBar(self, view)
             self._build_bar()
-            self.run = RunBar(
-                self.table.id,
-                on_cells=lambda cells: self.grid.update(cells, proposed=True),
-                on_rows=self._show_proposed,
-                on_end=self._run_ended,
-                may_change=self.may_change,
-            )
-            self.proposals = ProposalPanel(
-                self.table.id, changed=self._decided, more=self._fill_rest, may_change=self.may_change
-            )
+            self.run = RunBar(self)
+            self.proposals = ProposalPanel(self)
             self.proposals.heads = heads
             self.views.build(self._rows)
             wanted = RowQuery(
@@ -92,7 +84,6 @@ class OpenTable:
                 filters=view.filters,
             )
             self.grid = TableGrid(self.table, self.extra(), wanted, view, rows=self._rows, may_edit=self.may_change)
-            self.views.attach(self.grid)
             self.panel.watch()
         self.proposals.show(heads, self._left(heads))
         self._listen()
@@ -209,7 +200,7 @@ class OpenTable:
         visit = await visit_now()
         self.views.count(await count_marks(visit.services, self.table, self.proposals.ids))
 
-    async def _run_ended(self) -> None:
+    async def run_ended(self) -> None:
         await self.sync()
         await self._count()
 
@@ -239,10 +230,7 @@ class OpenTable:
                 ui.label(line)
             ui.link(t("All tables"), "/")
 
-    def _show_proposed(self, names: Sequence[str]) -> None:
-        self.grid.show_proposed(names)
-
-    async def _decided(self, done: Applied | None) -> None:
+    async def decided(self, done: Applied | None) -> None:
         if done is not None:
             self.undo.note(done.change)
         else:
@@ -414,7 +402,7 @@ class OpenTable:
         await visit.services.jobs.start(fill)
         await self.sync()
 
-    async def _fill_rest(self, head: ProposalHead) -> None:
+    async def fill_rest(self, head: ProposalHead) -> None:
         """Continue a run that was tried on the first rows with the others, in the same way."""
         visit = await visit_to_write(self.table.id, runs=True)
         run = await visit.services.jobs.get(head.run_id)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from nicegui import context, ui
 
@@ -15,12 +15,15 @@ from tablewright.domain.text import shortened
 from tablewright.doors.web.elements import paragraph
 from tablewright.doors.web.frame import hidden, say, visit_now, visit_to_write
 from tablewright.doors.web.live import with_page
-from tablewright.doors.web.words import many, t
+from tablewright.doors.web.words import many, stage_text, t
 from tablewright.doors.wording import dollars, duration
 from tablewright.errors import NotFound
 from tablewright.messages.catalogue import PageText
 from tablewright.operations.runs import ResumeRun, resume_run, show_run
 from tablewright.services import Progress, Run
+
+if TYPE_CHECKING:
+    from tablewright.doors.web.table_page import OpenTable
 
 NEWEST = 20
 """Runs of a table among which one that goes on is looked for: others may have been begun, and ended, since."""
@@ -30,14 +33,6 @@ SHOW_EVERY = 0.05
 """Seconds for which finished cells are gathered before they are shown together."""
 RELOAD_EVERY = 0.5
 """Seconds between two times that the rows in view are read again, while a formula fills many at once."""
-DOING: PageText[dict[str, str]] = {
-    "starting": "starting",
-    "searching": "searching for",
-    "fetching": "reading about",
-    "computing": "computing",
-    "row_done": "filled",
-    "row_skipped": "skipped",
-}
 ENDINGS: PageText[dict[str, str]] = {
     "done": "The run is done.",
     "cancelled": "Stopped. What was found is kept in the proposal.",
@@ -46,34 +41,22 @@ ENDINGS: PageText[dict[str, str]] = {
 
 
 class RunBar:
-    """The run that fills the table. `on_cells` gets the cells found since its last call, `on_rows` the columns in which
-    some rows were filled; `on_end` comes last."""
+    """Shows the run that fills the table, and draws what it finds."""
 
-    def __init__(
-        self,
-        table_id: str,
-        *,
-        on_cells: Callable[[dict[RowId, dict[str, Cell]]], None],
-        on_rows: Callable[[Sequence[str]], None],
-        on_end: Callable[[], Awaitable[None]],
-        may_change: bool,
-    ) -> None:
-        self._table_id = table_id
-        self._on_cells = on_cells
-        self._on_rows = on_rows
-        self._on_end = on_end
+    def __init__(self, page: OpenTable) -> None:
+        self._page = page
         self._client = context.client
         self._run_id = ""
         self._found: dict[RowId, dict[str, Cell]] = {}
         self._news: Progress | None = None
         self._has_new_rows = False
         self._fields: Sequence[str] = ()
-        self._banner = RunBanner(table_id, may_change=may_change, on_retry=on_end)
+        self._banner = RunBanner(page)
         with ui.element("section").classes("tw-run").props(f'aria-label="{t("Run")}" aria-live=polite') as self._bar:
             self._progress = ui.linear_progress(0, show_value=False).props(f'aria-label="{t("Progress of the run")}"')
             self._label = ui.label().classes("tw-small tw-ellipsis tw-grow")
             self._left = ui.label().classes("tw-small tw-muted")
-            if may_change:
+            if page.may_change:
                 self._stop = ui.button(t("Stop"), icon="stop", on_click=self._ask_to_stop)
                 self._stop.props("outline dense color=negative padding='4px 12px'")
         self._bar.set_visibility(False)
@@ -117,7 +100,7 @@ class RunBar:
                 self._bar.set_visibility(False)
         if run.status in ENDINGS and not (run.status == "done" and await self._banner.explain_empty(run)):
             say(t(ENDINGS[run.status]), good=run.status == "done")
-        await self._on_end()
+        await self._page.run_ended()
 
     def _take(self, news: Progress) -> None:
         self._news = news
@@ -128,9 +111,8 @@ class RunBar:
 
     def _show(self, news: Progress) -> None:
         self._progress.set_value(round(news.fraction if news.total else 0, 3))
-        what = t(DOING.get(news.stage, news.stage))
         of = t("{done} of {rows}", done=news.done, rows=many(news.total, "row")) if news.total else t("Starting")
-        doing = " ".join(part for part in (what, news.label, news.detail) if part)
+        doing = " ".join(part for part in (stage_text(news), news.label, news.detail) if part)
         self._label.set_text(f"{of} · {shortened(doing, 140)}")
 
     async def _show_found(self) -> None:
@@ -143,7 +125,7 @@ class RunBar:
             await asyncio.sleep(RELOAD_EVERY)
             if self._has_new_rows:
                 self._has_new_rows = False
-                self._on_rows(self._fields)
+                self._page.grid.show_proposed(self._fields)
 
     async def _show_left(self, run_id: str) -> None:
         """Show the time left and the cost so far."""
@@ -162,10 +144,10 @@ class RunBar:
             self._show(news)
         if self._found:
             found, self._found = self._found, {}
-            self._on_cells(found)
+            self._page.grid.update(found, proposed=True)
 
     async def _ask_to_stop(self) -> None:
-        visit = await visit_to_write(self._table_id, runs=True)
+        visit = await visit_to_write(self._page.table.id, runs=True)
         if self._run_id:
             self._label.set_text(t("Stopping. What was found is kept …"))
             await visit.services.jobs.cancel(self._run_id)
@@ -196,10 +178,8 @@ SAMPLE: PageText[str] = (
 
 
 class RunBanner:
-    def __init__(self, table_id: str, *, may_change: bool, on_retry: Callable[[], Awaitable[None]]) -> None:
-        self._table_id = table_id
-        self._may_change = may_change
-        self._on_retry = on_retry
+    def __init__(self, page: OpenTable) -> None:
+        self._page = page
         self._shown: tuple[str, str] | None = None
         self._closed: set[tuple[str, str]] = set()
         self._is_sample: bool | None = None
@@ -215,7 +195,7 @@ class RunBanner:
         """Show how the newest run ended, and that a sample is fictional."""
         services = (await visit_now()).services
         if self._is_sample is None:
-            self._is_sample = await services.is_sample(self._table_id)
+            self._is_sample = await services.is_sample(self._page.table.id)
             if self._is_sample:
                 with self._sample:
                     ui.label(t(SAMPLE))
@@ -300,7 +280,7 @@ class RunBanner:
                 for line in filter(None, lines):
                     paragraph(hidden(line), "tw-small")
             ui.button(t("Details"), on_click=lambda: ui.navigate.to(f"/runs/{run_id}")).props("flat dense")
-            if retry and self._may_change:
+            if retry and self._page.may_change:
                 ui.button(t("Retry"), icon="refresh", on_click=lambda: self._retry(run_id)).props(
                     "unelevated dense color=negative padding='4px 12px'"
                 )
@@ -314,10 +294,10 @@ class RunBanner:
 
     async def _retry(self, run_id: str) -> None:
         """Resume with the current settings: they may have been the problem."""
-        visit = await visit_to_write(self._table_id, runs=True)
+        visit = await visit_to_write(self._page.table.id, runs=True)
         await resume_run(visit.services, ResumeRun(run_id=run_id, current_settings=True))
         self.hide()
-        await self._on_retry()
+        await self._page.run_ended()
 
 
 def cause_of(error: str) -> str:
@@ -336,20 +316,11 @@ def in_words(empty: Mapping[str, Any]) -> str:
 # ── proposals to decide ───────────────────────────────────────────────────────────────────────────────────────────────
 
 
-More = Callable[[ProposalHead], Awaitable[None]]
-
-
 class ProposalPanel:
-    """Proposals that wait for a decision, the newest first. `changed` is called with what was written, `more` to
-    continue with rows that a run left out."""
+    """Proposals that wait for a decision, the newest first."""
 
-    def __init__(
-        self, table_id: str, *, changed: Callable[[Applied | None], Awaitable[None]], more: More, may_change: bool
-    ) -> None:
-        self._table_id = table_id
-        self._changed = changed
-        self._more = more
-        self._may_change = may_change
+    def __init__(self, page: OpenTable) -> None:
+        self._page = page
         self.heads: list[ProposalHead] = []
         self._shown: tuple[list[ProposalHead], dict[str, int]] | None = None
         self._box = ui.element("section").props(f'aria-label="{t("Open proposals")}"')
@@ -383,7 +354,7 @@ class ProposalPanel:
         with ui.element("div").classes("tw-waiting"):
             with ui.element("div").classes("tw-grow"):
                 paragraph(" ".join((what, t("The table changes only when you accept."))))
-            if not self._may_change:
+            if not self._page.may_change:
                 return
             act = "dense padding='4px 12px'"
             review = ui.button(t("Review"), icon="fact_check", on_click=lambda: ui.navigate.to(f"/review/{head.id}"))
@@ -392,23 +363,25 @@ class ProposalPanel:
             ui.button(accept, on_click=partial(self._accept, head)).props(f"outline {act}")
             if left:
                 label = t("Continue with {count} more row|Continue with {count} more rows", count=left)
-                ui.button(label, icon="play_arrow", on_click=partial(self._more, head)).props(f"outline {act}")
+                ui.button(label, icon="play_arrow", on_click=partial(self._page.fill_rest, head)).props(
+                    f"outline {act}"
+                )
             ui.button(t("Discard"), on_click=partial(self._discard, head)).props(f"flat {act}")
 
     async def _accept(self, head: ProposalHead) -> None:
-        visit = await visit_to_write(self._table_id)
+        visit = await visit_to_write(self._page.table.id)
         done = await visit.services.changes.apply(head.id)
         written = t("{count} cell written.|{count} cells written.", count=done.cells)
         kept = t("{count} changed since then and kept.", count=done.conflicts) if done.conflicts else ""
         undo = t("Press Ctrl+Z to undo.") if done.change else ""
         say(" ".join(filter(None, (written, say_stayed(done), kept, undo))))
-        await self._changed(done)
+        await self._page.decided(done)
 
     async def _discard(self, head: ProposalHead) -> None:
-        visit = await visit_to_write(self._table_id)
+        visit = await visit_to_write(self._page.table.id)
         await visit.services.changes.reject(head.id)
         say(t("Discarded. The table is unchanged."))
-        await self._changed(None)
+        await self._page.decided(None)
 
 
 def say_stayed(done: Applied) -> str:

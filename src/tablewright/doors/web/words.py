@@ -20,6 +20,7 @@ from typing import Any, TypeVar
 from fastapi import FastAPI
 from nicegui import app as pages
 
+from tablewright.domain.feed import Progress
 from tablewright.domain.model import Cell, Field, FieldType
 from tablewright.domain.text import BASES, plural
 from tablewright.messages.catalogue import LANGUAGES, PageText, catalogue, translate
@@ -58,6 +59,18 @@ TYPES: PageText[dict[FieldType, str]] = {
     "list": "list",
 }
 """The types of columns, as people call them."""
+STAGES: PageText[dict[str, str]] = {
+    "starting": "Starting",
+    "searching": "Searching for",
+    "fetching": "Reading about",
+    "computing": "Computing",
+    "row_done": "Done:",
+    "row_skipped": "Skipped:",
+    "complete": "Finished",
+    "cancelled": "Stopped",
+    "paused": "Paused:",
+}
+"""What a run is doing, followed by the name of a row."""
 TRACE: PageText[tuple[str, ...]] = (
     "Searched “{query}”: nothing found.",
     "Searched “{query}”: 1 result.",
@@ -119,6 +132,11 @@ def all_rows(count: int) -> str:
 def reason_text(reason: str | None) -> str:
     """Why a cell has no value, in a word or two."""
     return t(EMPTY[reason or "error"])
+
+
+def stage_text(news: Progress) -> str:
+    """Name the stage of a run, or return "" if it has no name for people."""
+    return t(STAGES[news.stage]) if news.stage in STAGES else ""
 
 
 def type_text(field: Field) -> str:
