@@ -114,10 +114,10 @@ def tabs(here: str) -> None:
 async def ask_page(conversation: str = "") -> None:
     seen = visit()
     if conversation:
-        told = await get_conversation(seen.services, ConversationRequest(conversation=conversation))
+        stored = await get_conversation(seen.services, ConversationRequest(conversation=conversation))
         talk = talk_of(seen, conversation)
         if not (talk.replies or talk.earlier or talk.is_busy):
-            talk.earlier = tuple((turn.question, turn.answer) for turn in told.turns)
+            talk.earlier = tuple((turn.question, turn.answer) for turn in stored.turns)
     with journey(t("Ask your documents"), here="/documents"):
         tabs("/ask")
         if not await seen.services.store.documents.all(readable=True):

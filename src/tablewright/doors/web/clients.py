@@ -1,7 +1,7 @@
-"""An open page belongs to whoever opened it: its connection, what it sends and the files it takes are theirs alone.
+"""An open page belongs to the person who opened it, with its connection, its events and its uploads.
 
-NiceGUI knows a page by its client's id, and a connection by its session's. To somebody else who is logged in and has
-learnt such an id, there is no such page.
+NiceGUI knows a page by its client's id, and a connection by its session's. For another person who is logged in and
+knows such an id, there is no such page.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def is_own(scope: Scope) -> bool:
 
 
 def is_owner(scope: Scope, client_id: object) -> bool:
-    """A client that is not there is nobody's, and NiceGUI says so itself."""
+    """Return False if the client is another person's; about an unknown one NiceGUI complains itself."""
     client = Client.instances.get(client_id) if isinstance(client_id, str) else None
     return client is None or client._request is None or person_id(client._request.scope) == person_id(scope)
 

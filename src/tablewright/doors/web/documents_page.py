@@ -283,7 +283,7 @@ def kind_line(document: Document) -> None:
     if document.kind_by == "title":
         quiet(
             t(
-                "Nobody has said what kind of document this is. Its title suggests “{kind}”.",
+                "The kind of this document is not set. Its title suggests “{kind}”.",
                 kind=safe(document.kind, 60),
             )
         )

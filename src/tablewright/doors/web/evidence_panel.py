@@ -196,10 +196,10 @@ def row_verdicts(steps: Sequence[Step]) -> dict[str, str]:
 
 def show_identity(steps: Sequence[Step]) -> None:
     """Show pages that were taken to be about something else, so their values were not used."""
-    told = [trace_text(step.detail) for step in steps if step.data.get("same_row") == "other"]
-    if told:
+    lines = [trace_text(step.detail) for step in steps if step.data.get("same_row") == "other"]
+    if lines:
         heading(t("Is it about this row?"), level=3)
-        for line in dict.fromkeys(told):
+        for line in dict.fromkeys(lines):
             paragraph(line, "tw-small")
 
 
@@ -309,14 +309,14 @@ def show_trace(steps: Sequence[Step]) -> None:
         quiet(t("… {value} more steps", value=len(steps) - MOST_STEPS))
 
 
-# ── the panel beside the grid ─────────────────────────────────────────────────────────────────────────────────────────
+# ── the panel next to the grid ────────────────────────────────────────────────────────────────────────────────────────
 
 
 WIDTH = 440
 
 
 class CellPanel:
-    """The evidence of the clicked cell, beside the grid; `at` is that cell."""
+    """The evidence of the clicked cell, next to the grid; `at` is that cell."""
 
     def __init__(self, page: OpenTable) -> None:
         self._page = page
@@ -384,7 +384,7 @@ class CellPanel:
         else:
             operation = await find_origin(visit.services, cell, row_id, name)
         passages = await read_passages(visit.services, cell)
-        if self.at != (row_id, name):  # another cell was clicked meanwhile
+        if self.at != (row_id, name):  # another cell was clicked by now
             return
         self._panel.clear()
         with self._panel:
@@ -497,7 +497,7 @@ class CellPanel:
         row = (await visit.services.rows_by_id(self._page.table.id, [row_id])).get(row_id)
         head, _ = await self.proposed(row, name) if row else (None, None)
         if head is None:
-            raise UsageError(t("Somebody else has decided this in the meantime."), kept=t("Nothing was changed."))
+            raise UsageError(t("Another person has already decided this."), kept=t("Nothing was changed."))
         done = await visit.services.changes.decide(head.id, review)
         if done.conflicts:
             say(t("The cell changed during the run, so its value was kept."), good=False)

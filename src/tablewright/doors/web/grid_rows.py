@@ -363,7 +363,7 @@ async def laid_over(services: Services, wanted: RowQuery) -> dict[RowId, dict[st
 
 
 def is_over(proposed_at: str | None, written_at: str | None) -> bool:
-    """Return True if nobody has written the table's own cell since this one was proposed."""
+    """Return True if the table's own cell was not written since this one was proposed."""
     return (written_at or "") <= (proposed_at or "")
 
 

@@ -29,7 +29,7 @@ from tablewright.operations.settings import SettingShown, list_settings
 
 PATH = "/status"
 EXTRA = "Extra "
-"""How checks of what can be installed beside begin."""
+"""The beginning of the names of checks of extras."""
 
 
 @ui.page(PATH, title="Health · Tablewright")
@@ -40,8 +40,8 @@ async def health_page() -> None:
     schedules = ui.refreshable(show_schedules)
 
     async def look(*, ask: bool = False) -> None:
-        """After the page is there: whoever is asked may take a while. The model and a search that costs are only asked
-        when the button is pressed."""
+        """Run the checks after the page is there, because they may take a while. The model and a paid search are
+        only asked when the button is pressed."""
         if seen.person.may_administer:
             button.disable()
             found.clear()

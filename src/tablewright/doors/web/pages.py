@@ -64,7 +64,7 @@ def mount(app: FastAPI) -> None:
 
 
 def is_unforeseen(record: logging.LogRecord) -> bool:
-    """What a person was told in words is no matter for the log."""
+    """Return False for errors that the page has explained, which do not belong in the log."""
     return not isinstance(record.msg, TablewrightError)
 
 

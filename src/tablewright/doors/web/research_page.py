@@ -83,7 +83,7 @@ KINDS: PageText[dict[str, str]] = {
     "catalog": "Catalog as a table",
 }
 LENGTHS: PageText[dict[str | None, str]] = {None: "Automatic", "short": "Short", "standard": "Standard", "long": "Long"}
-TOLD: PageText[dict[str, str]] = {
+EVENTS: PageText[dict[str, str]] = {
     "task": "Searched",
     "claim": "Checked",
     "round": "Round",
@@ -221,8 +221,8 @@ class OpenResearch(FollowedRun):
     def take(self, news: Progress) -> bool:
         stage, _, detail = news.detail.partition(": ")
         if stage in ("task", "claim", "round"):
-            self.feed = [*self.feed[-FEED:], f"{t(TOLD[stage])}: {detail}"]
-        self.doing = t(TOLD[stage]) if stage in ("reading", "writing") else detail or stage
+            self.feed = [*self.feed[-FEED:], f"{t(EVENTS[stage])}: {detail}"]
+        self.doing = t(EVENTS[stage]) if stage in ("reading", "writing") else detail or stage
         return stage == "memo"
 
     @property

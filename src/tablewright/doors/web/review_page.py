@@ -92,7 +92,7 @@ class ReviewPage:
         self._table = table
         self._cells = sorted(cells)
         self._verdicts = verdicts
-        for at in verdicts.keys() - {*cells}:  # decided by somebody else meanwhile
+        for at in verdicts.keys() - {*cells}:  # decided by another person by now
             del verdicts[at]
         self._cursor = next((number for number, at in enumerate(self._cells) if at not in verdicts), 0)
         self._client = context.client
@@ -312,7 +312,7 @@ class ReviewPage:
         self._show_cursor()
 
     async def _go_to(self, at: CellAt) -> None:
-        if at in self._lines:  # else the page was turned meanwhile
+        if at in self._lines:  # else the page was turned
             await self._go(self._cells.index(at))
 
     async def _turn(self, by: int) -> None:
@@ -428,7 +428,7 @@ class ReviewPage:
         if done.conflicts:
             said.append(t("{count} changed since then and kept.", count=done.conflicts))
         if done.too_late:
-            said.append(t("{count} decided by somebody else.", count=done.too_late))
+            said.append(t("{count} decided by another person.", count=done.too_late))
         say(" ".join(said))
         head = await visit.services.store.proposals.get(self._head.id)
         if head.status != "open":
@@ -476,7 +476,7 @@ def why_empty(cell: Cell) -> str:
 
 
 # ── verdicts ────────────────────────────────────────────────────────────────────────────────────────────────────────
-# What a person has decided about a proposal and not applied yet: whoever is cut off finds it when they are back.
+# Decisions that are not applied yet. A person who was cut off finds them again.
 
 
 REMEMBERED = 100

@@ -309,19 +309,19 @@ class OpenRun:
                 bar(report.done / report.total, t("Progress of the run"))
                 paragraph(so_far(report)).props("aria-live=polite")
             self.figures()
-            beside = {
+            others = {
                 t("could not be looked up"): report.unasked,
                 t("answered without the model"): report.degraded,
                 t("rows skipped because they lack what the question needs"): report.incomplete,
             }
-            if report.found or report.empty or any(beside.values()):
+            if report.found or report.empty or any(others.values()):
                 heading(t("Result"), level=3)
                 lines = [[t("found"), f"{report.found:,}"]]
                 lines += [
                     [t("empty: {reason}", reason=reason_text(reason)), f"{count:,}"]
                     for reason, count in report.empty.items()
                 ]
-                lines += [[what, f"{count:,}"] for what, count in beside.items() if count]
+                lines += [[what, f"{count:,}"] for what, count in others.items() if count]
                 grid([t("Cells"), t("Count")], lines, t("Cells by result"))
 
     def figures(self) -> None:

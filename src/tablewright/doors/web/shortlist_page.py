@@ -341,7 +341,7 @@ class AdviceView:
             self.was_busy = False
             state = await self.seen.services.shortlist(self.state.id)
             if state == self.state and not self.shows_work:
-                return  # what is shown is so already, and a button made anew would lose a press on its way here
+                return  # what is shown is so already, and a new button would lose a press on its way here
             self.state = state
             self.table.id = self.state.table_id
             about(self.state.table_id)
@@ -358,7 +358,7 @@ class AdviceView:
 
 
 # ── advice ──────────────────────────────────────────────────────────────────────────────────────────────────────────
-# What the advisor replies: sentences that stand on cells, the best five, where to buy, the file that was asked for.
+# The adviser's reply: sentences with their cells, the best five, where to buy, the requested file.
 
 
 MOST_CELLS = 6
@@ -455,8 +455,8 @@ def listing_line(offer: ShopListing) -> Sequence[Shown]:
 
 
 # ── the log of a conversation ───────────────────────────────────────────────────────────────────────────────────────
-# What the advisor replied beyond words: cards, tables, links, files. The words are in the database; these stay as
-# long as the server does, for whoever opens the conversation again.
+# The parts of a reply that are not text: cards, tables, links, files. The database has the text; these are kept while
+# the server runs, for people who open the conversation again.
 
 
 REMEMBERED = 100

@@ -27,7 +27,7 @@ MOST_WRITTEN = 20_000
 """Cells that are written at once."""
 MOST_COPIED = 500_000
 MOST_COPIED_CHARACTERS = 20_000_000
-"""Of a text for the clipboard: browsers take no more than a few times that, and it is held whole meanwhile."""
+"""Of a text for the clipboard: browsers take little more, and it is held in memory as a whole."""
 
 
 class RowRange(Noun, frozen=True):

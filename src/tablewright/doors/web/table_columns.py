@@ -184,7 +184,7 @@ MOST = 100_000
 
 
 async def ask_value(name: str, field: Field, content: str, save: Callable[[str], Awaitable[None]]) -> None:
-    """The whole text of a cell, to be written anew; what the column does not take can be mended."""
+    """Ask for the text of a cell; the dialog stays open if the column does not accept it."""
     if len(content) > MOST:
         raise UsageError(
             t("This text has {content} characters, too many to edit here.", content=len(content)),

@@ -284,7 +284,7 @@ class ViewBar:
 
     async def _show(self) -> None:
         """Show the rows of the view."""
-        with self._client.content:  # what was clicked is built anew
+        with self._client.content:  # what was clicked is built again
             self._page.grid.look(only=self.view.only, find=self.view.find, filters=self.view.filters)
             self._show_chips()
             self._show_filters()

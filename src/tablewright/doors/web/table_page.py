@@ -33,7 +33,7 @@ from tablewright.operations.tables import RemoveTable, RenameTable, TagTable, re
 from tablewright.services import Run, TableActivity, WrittenValue
 
 LOOK_EVERY, LOOK_AT_RUNS_EVERY = 0.4, 2.0
-"""Seconds between two looks at whether somebody else has changed the table, and whether the process of a run ended."""
+"""Seconds between checks if another person changed the table, and if the process of a run ended."""
 COUNTED, COUNTED_EACH_TIME = 30_000, 5_000
 """Rows of a table whose marks are counted when the page is opened and a run ends, and after every change: all rows are
 read for it."""
@@ -260,7 +260,7 @@ class OpenTable:
         async with self._writing:
             written, rows = await self._write_value(row_id, name, content)
         self.undo.note(written.change)
-        if written.change.number == self._activity.change + 1:  # else somebody else has changed something too
+        if written.change.number == self._activity.change + 1:  # else another person has changed something, too
             self._activity = msgspec.structs.replace(self._activity, change=written.change.number)
         if written.stale:
             say(t("Now stale: {stale}. Refill them whenever you like.", stale=", ".join(written.stale)), good=False)
