@@ -27,6 +27,7 @@ from tablewright.doors.web.elements import (
     grid,
     icon_button,
     journey,
+    limit_of,
     paragraph,
     problem_card,
     quiet,
@@ -153,7 +154,7 @@ class ConversationView:
         with conversation_log():
             self.turns()
         with ui.element("div") as self.line:
-            saying(t("Your question"), t("Ask"), self.ask)
+            saying(t("Your question"), t("Ask"), self.ask, most=limit_of(AskDocuments, "question"))
         with row():
             ui.link(t("New conversation"), "/ask")
         self.settle()

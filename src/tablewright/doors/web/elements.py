@@ -220,7 +220,7 @@ def conversation_log() -> Element:
 
 
 def saying(
-    label: str, button: str, then: Callable[[str], Awaitable[None]], *, placeholder: str = "", most: int = 2_000
+    label: str, button: str, then: Callable[[str], Awaitable[None]], *, most: int, placeholder: str = ""
 ) -> None:
     """Show a line to type into and a button to send it. The words come with the event, because they could
     arrive after it."""

@@ -35,6 +35,7 @@ from tablewright.doors.web.elements import (
     grid,
     inline,
     journey,
+    limit_of,
     link_to,
     outside,
     paragraph,
@@ -73,7 +74,6 @@ from tablewright.operations.research import (
     write_report,
 )
 
-LONGEST = 2_000
 FORMATS = {"md": "Markdown", "html": "HTML", "docx": "Word", "pdf": "PDF", "json": "JSON"}
 KINDS: PageText[dict[str, str]] = {
     "": "Automatic",
@@ -139,7 +139,7 @@ def question_form() -> None:
 
     def asked() -> dict[str, Any]:
         return {
-            "question": (question.value or "").strip()[:LONGEST],
+            "question": (question.value or "").strip(),
             "report_type": kind.value or None,
             "items": count_of(items),
             "length": length.value,
@@ -165,21 +165,21 @@ def question_form() -> None:
             with row():
                 ui.button(t("Start"), icon="play_arrow", on_click=begin).props("unelevated")
             if visit().services.settings.model:
-                saying(t("What should change?"), t("Change"), change)
+                saying(t("What should change?"), t("Change"), change, most=limit_of(PlanResearch, "change"))
 
     with card(t("New question")), ui.element("form").classes("tw-column").on("submit.prevent", plan):
         question = question_box(
             t("What do you want to find out?"),
             t("Identify 5 AI providers with pricing and case studies"),
             t("Enter a question."),
-            most=LONGEST,
+            most=limit_of(StartResearch, "question"),
         )
         with row():
             kind = ui.select(translated(KINDS), value="", label=t("Report")).style("min-width: 210px")
             length = ui.select(translated(LENGTHS), value=None, label=t("Length")).style("min-width: 140px")
-            items = count_input(t("Catalog items"), most=50)
-            tasks = count_input(t("Max. searches"), most=200)
-            minutes = count_input(t("Max. minutes"), most=600)
+            items = count_input(t("Catalog items"), most=limit_of(StartResearch, "items"))
+            tasks = count_input(t("Max. searches"), most=limit_of(StartResearch, "max_searches"))
+            minutes = count_input(t("Max. minutes"), most=limit_of(StartResearch, "minutes"))
             ui.space()
             button = ui.button(t("Plan"), icon="travel_explore").props("type=submit unelevated")
         budget_note(visit().services.settings)
@@ -288,7 +288,7 @@ class OpenResearch(FollowedRun):
                 busy(t("Searching stored evidence, then the web …"))
                 ui.timer(0.5, self.look_for_answer)
             elif self.seen.person.may_change:
-                saying(t("Your question"), t("Ask"), self.ask_further)
+                saying(t("Your question"), t("Ask"), self.ask_further, most=limit_of(AskFollowUp, "question"))
 
     @property
     def follow_up_key(self) -> str:
