@@ -20,8 +20,8 @@ from typing import Any, TypeVar
 from fastapi import FastAPI
 from nicegui import app as pages
 
-from tablewright.domain.feed import Progress
 from tablewright.domain.model import Cell, Field, FieldType
+from tablewright.domain.run import Progress
 from tablewright.domain.text import BASES, plural
 from tablewright.messages.catalogue import LANGUAGES, PageText, catalogue, translate
 
