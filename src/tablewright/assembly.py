@@ -25,7 +25,7 @@ from tablewright.sources.source import CombinedSource, Source
 from tablewright.sources.web import Web, WebCache
 from tablewright.store.store import Store
 from tablewright.strategies.row_answers import KeptPatterns
-from tablewright.strategies.strategy import Need, Tools
+from tablewright.strategies.strategy import NO_TOOLS, Need, Tools
 
 if TYPE_CHECKING:
     from pydantic_ai.models import Model
@@ -61,12 +61,12 @@ class Toolbox:
         settings: Settings,
         store: Store,
         stack: AsyncExitStack,
-        on_missing_model: Callable[[], None] = lambda: None,
+        on_missing_model: Callable[[], None] | None = None,
         given: ProvidedObjects = NOTHING_GIVEN,
     ) -> None:
         """`on_missing_model` is called once, when somebody would ask a model and none is configured."""
         self._settings = settings
-        self._on_missing_model: Callable[[], None] | None = on_missing_model
+        self._on_missing_model = on_missing_model
         self._store = store
         self._stack = stack
         self._given = given
@@ -84,7 +84,9 @@ class Toolbox:
         """Sees what is asked in vain, and stops nobody."""
 
     async def open(self, needs: Collection[Need], seen: Store | None = None) -> Tools:
-        """With the documents of `seen`, the store as somebody sees it; else with all that there are."""
+        """Return the tools needed, with the documents of `seen`, the store as one person sees it; else with all."""
+        if not needs:
+            return NO_TOOLS
         places = places_of(self._settings)
         if "model" in needs and self._model is None:
             self._model = await self._open_model(self._settings, self._given.model)

@@ -100,7 +100,7 @@ class Services(TableVerbs, ShortlistVerbs):
         self._toolbox: Toolbox | None = None
         self._given: ProvidedObjects | None = None
         self._sample_toolbox: Toolbox | None = None
-        self.on_missing_model: Callable[[], None] = lambda: None
+        self.on_missing_model: Callable[[], None] | None = None
         """Called once, when somebody would ask a model and none is configured."""
         self.row_tables: dict[int, list[RowTable]] = {}
         self.turns_under_way: set[str] = set()

@@ -7,6 +7,7 @@ import os
 from collections.abc import AsyncIterator, Callable, Collection, Sequence
 from contextlib import AbstractContextManager, AsyncExitStack, asynccontextmanager, nullcontext
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -20,7 +21,7 @@ from tablewright.journeys.enrich import OpenTools
 from tablewright.settings import SAMPLE_WEB, Settings
 from tablewright.store.ledger import MEGABYTE
 from tablewright.store.store import Store
-from tablewright.strategies.strategy import NO_TOOLS, Need, Tools
+from tablewright.strategies.strategy import Need, Tools
 from tablewright.values.money import BUNDLED, Rates, read_rates
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ class Application:
     settings: Settings
     changes: Changes
     jobs: Jobs
-    on_missing_model: Callable[[], None]
+    on_missing_model: Callable[[], None] | None
     store: Store
     actor: str
     _stack: AsyncExitStack
@@ -98,7 +99,7 @@ class Application:
         return self.toolbox.apart(before) if self.jobs.serves_others or open_allowance() else nullcontext()
 
     async def open_tools(self, needs: Collection[Need]) -> Tools:
-        return await self.toolbox.open(needs, self.store) if needs else NO_TOOLS
+        return await self.toolbox.open(needs, self.store)
 
     @property
     def toolbox(self) -> Toolbox:
@@ -133,8 +134,4 @@ class Application:
             settings = replace(settings, **SAMPLE_WEB) if sample else settings
             given = NOTHING_GIVEN if sample else self._given or NOTHING_GIVEN
             toolbox = Toolbox(settings, self.store, stack or self._stack, self.on_missing_model, given)
-
-        async def open_tools(needs: Collection[Need]) -> Tools:
-            return await toolbox.open(needs, self.store) if needs else NO_TOOLS
-
-        return open_tools
+        return partial(toolbox.open, seen=self.store)
