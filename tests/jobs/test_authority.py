@@ -16,7 +16,7 @@ from tablewright.errors import AuthorityLost
 from tablewright.jobs import background, queue
 from tablewright.jobs.kinds import RunContext
 from tablewright.jobs.schedules import Schedule
-from tablewright.operations import work
+from tablewright.operations import fill
 from tablewright.operations.files import import_file
 from tablewright.operations.fill import plan_fill
 from tablewright.operations.schedules import SetSchedule, set_schedule
@@ -181,7 +181,7 @@ async def test_work_as_a_whole_is_broken_off_when_its_person_is_demoted_meanwhil
         begun.set()
         await asyncio.Event().wait()
 
-    monkeypatch.setattr(work, "run_recheck", recheck)
+    monkeypatch.setattr(fill, "run_recheck", recheck)
     table = await ann.table("prices")
     doing = asyncio.create_task(ann.jobs.perform("recheck", table.id, {}))
     async with asyncio.timeout(PATIENCE):

@@ -274,46 +274,6 @@ async def run_report(store: Store, filled: Filled) -> dict[str, Any]:
     }
 
 
-async def proposal_report(store: Store, proposal_id: str) -> dict[str, Any]:
-    """What would change (`operations`, only cells with a value) and how everything was found (`research_log`)."""
-    proposal = await store.proposals.get(proposal_id)
-    table = await store.tables.find(proposal.table_id)
-    run = await store.runs.get(proposal.run_id)
-    thoroughness = run.spec.get("params", {}).get("thoroughness")
-    changes: dict[RowId, dict[str, Any]] = {}
-    log = []
-    async for row, operation in proposed(store, proposal):
-        report = cell_report(operation)
-        if operation.cell.value is not None:
-            entry = changes.setdefault(row.id, {"action": "update", "row_id": row.id, "changes": {}})
-            entry["changes"][operation.field] = report["value"]
-        log.append(
-            {
-                "row_id": row.id,
-                "label": cell_text(row.cell(table.key_field)),
-                "field": operation.field,
-                "found": operation.cell.value is not None,
-                "strategy": run.spec.get("strategy"),
-                **({"thoroughness": thoroughness} if thoroughness else {}),
-                "decision": operation.decision,
-                "edited": document(operation.edited),
-                **report,
-            }
-        )
-    return {
-        "proposal_id": proposal.id,
-        "table_id": proposal.table_id,
-        "run_id": proposal.run_id,
-        "status": proposal.status,
-        "created_at": proposal.created_at,
-        "counts": proposal.counts,
-        "reasoning": proposal.reasoning,
-        "fields": document(proposal.fields),
-        "operations": list(changes.values()),
-        "research_log": log,
-    }
-
-
 async def proposed(store: Store, proposal: ProposalHead) -> AsyncIterator[tuple[Row, Operation]]:
     """Each operation with its row; a row that was removed since is an empty one."""
     after: tuple[RowId, str] = (0, "")

@@ -1,8 +1,4 @@
-"""The work of the runs that are done as a whole: reading documents, finding rows, rechecking, refreshing, research.
-
-Each function continues where an interrupted run stopped: documents already read are not read again, research goes on
-with its next round, pages are rechecked with their validators.
-"""
+"""The work of a run that reads documents. It continues where an interrupted run stopped."""
 
 from __future__ import annotations
 

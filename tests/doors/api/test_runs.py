@@ -20,6 +20,7 @@ from tablewright.domain.access import OWNER
 from tablewright.doors.api import events, idempotency
 from tablewright.doors.api.inputs import MOST_ROWS
 from tablewright.errors import UsageError
+from tablewright.operations.ask import AskDocuments, ask_documents
 from tablewright.operations.fill import FillTable
 from tablewright.services import Services
 from tablewright.settings import Settings
@@ -203,12 +204,12 @@ def test_a_request_that_takes_long_keeps_its_key(api: Api, monkeypatch: pytest.M
     monkeypatch.setattr(idempotency, "RENEWED", 0.05)
     begun, go_on = threading.Event(), threading.Event()
 
-    async def slowly(self: Services, question: str, **how: Any) -> Any:
+    async def slowly(services: Services, request: AskDocuments, **how: Any) -> Any:
         begun.set()
         assert await asyncio.to_thread(go_on.wait, PATIENCE)
         raise UsageError("That was all.")
 
-    monkeypatch.setattr(Services, "ask", slowly)
+    monkeypatch.setattr(ask_documents, "function", slowly)
     asked: dict[str, Any] = {"json": {"question": "Who?"}, "headers": {"Idempotency-Key": "order-5"}}
     with ThreadPoolExecutor(1) as pool:
         first = pool.submit(api.send, "POST", "/ask", **asked)

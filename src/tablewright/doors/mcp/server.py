@@ -57,6 +57,8 @@ found and why.
 
 
 NULL = {"type": "null"}
+UNSAID = ("title", "minLength", "maxLength", "maxItems")
+"""Parts of a schema that no assistant needs: what is too long is refused with the limit."""
 
 
 class TablewrightServer(MCPServer[Any]):
@@ -107,13 +109,12 @@ class TablewrightServer(MCPServer[Any]):
 
 
 def shorten_schema(schema: Any) -> Any:
-    """Return the schema without titles and empty defaults. A parameter that may be null is described as what it is if
-    it is given."""
+    """Return the schema without titles, lengths and empty defaults. What may be null is described by its other type."""
     if isinstance(schema, list):
         return [shorten_schema(each) for each in schema]
     if not isinstance(schema, dict):
         return schema
-    kept = {name: value for name, value in schema.items() if not (name == "title" and isinstance(value, str))}
+    kept = {name: value for name, value in schema.items() if not (name in UNSAID and isinstance(value, str | int))}
     choices = kept.get("anyOf", ())
     if len(choices) == 2 and NULL in choices and kept.get("default", "") is None:
         del kept["anyOf"], kept["default"]

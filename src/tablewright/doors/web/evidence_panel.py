@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from nicegui import context, events, ui
 
@@ -19,6 +19,7 @@ from tablewright.doors.web.table_columns import ask_reason
 from tablewright.doors.web.words import basis_text, confidence_text, reason_text, t, trace_text
 from tablewright.errors import NotFound, UsageError
 from tablewright.messages.catalogue import PageText
+from tablewright.operations.review import CellPlace, DecideProposal, decide_proposal
 from tablewright.operations.rows import find_origin
 from tablewright.services import Change, Services
 
@@ -487,18 +488,21 @@ class CellPanel:
         await self._page.sync()
 
     async def _accept(self, row_id: RowId, name: str) -> None:
-        await self._decide(row_id, name, Review(accepted=((row_id, name),)), t("Accepted."))
+        await self._decide(row_id, name, "accepted", t("Accepted."))
 
     async def _refuse(self, row_id: RowId, name: str) -> None:
-        await self._decide(row_id, name, Review(refused=((row_id, name),)), t("Rejected. The table is unchanged."))
+        await self._decide(row_id, name, "refused", t("Rejected. The table is unchanged."))
 
-    async def _decide(self, row_id: RowId, name: str, review: Review, done_so: str) -> None:
+    async def _decide(self, row_id: RowId, name: str, verdict: Literal["accepted", "refused"], done_so: str) -> None:
         visit = await visit_to_write(self._page.table.id)
         row = (await visit.services.rows_by_id(self._page.table.id, [row_id])).get(row_id)
         head, _ = await self.proposed(row, name) if row else (None, None)
         if head is None:
             raise UsageError(t("Another person has already decided this."), kept=t("Nothing was changed."))
-        done = await visit.services.changes.decide(head.id, review)
+        cells = (CellPlace(row_id=row_id, field=name),)
+        accepted, refused = (cells, ()) if verdict == "accepted" else ((), cells)
+        request = DecideProposal(proposal_id=head.id, accepted=accepted, refused=refused)
+        done = (await decide_proposal(visit.services, request)).applied
         if done.conflicts:
             say(t("The cell changed during the run, so its value was kept."), good=False)
             await self._page.sync()

@@ -11,7 +11,7 @@ import msgspec
 from nicegui import background_tasks, context, ui
 
 from tablewright.domain.model import PENDING, Cell, Field, Row, Table
-from tablewright.domain.proposal import CellAt, Operation, ProposalHead, Review, Selection
+from tablewright.domain.proposal import CellAt, Operation, ProposalHead, Selection
 from tablewright.domain.text import cell_text, shortened
 from tablewright.doors.server.context import Visit
 from tablewright.doors.web.elements import answer_to, dialog, dialog_buttons, paragraph, quiet
@@ -31,6 +31,7 @@ from tablewright.doors.web.table_run import say_stayed
 from tablewright.doors.web.words import many, reason_text, t, type_text
 from tablewright.errors import UsageError
 from tablewright.messages.catalogue import PageText
+from tablewright.operations.review import CellPlace, DecideProposal, OwnCell, decide_proposal, read_own_value
 from tablewright.services import Services
 
 P = ParamSpec("P")
@@ -370,18 +371,18 @@ class ReviewPage:
             given = ui.textarea(t("Value"), value=value) if "\n" in value else ui.input(t("Value"), value=value)
             given.props("autofocus")
 
-            async def own_value() -> Cell:
-                return visit.services.changes.own_value(
-                    given.value or "", field, run_id=self._head.run_id, attempt=operation.cell.attempt
-                )
+            async def edit() -> ReviewVerdict:
+                text = given.value or ""
+                own = await read_own_value(visit.services, self._head, operation, text)
+                return ReviewVerdict(word="edited", own=own, text=text)
 
-            take = dialog_buttons(window, (t("Use this value"), own_value))
+            take = dialog_buttons(window, (t("Use this value"), edit))
             given.on("keydown.ctrl.enter" if "\n" in value else "keydown.enter", take)
-        own = await answer_to(window)
+        edited = await answer_to(window)
         self._has_window = False
         ui.run_javascript("tablewright.toTheList()")
-        if own is not None:
-            await self._doing(self._decide, at, ReviewVerdict(word="edited", own=own))()
+        if edited is not None:
+            await self._doing(self._decide, at, edited)()
 
     async def _accept_sure(self) -> None:
         services = (await visit_to_change()).services
@@ -419,7 +420,7 @@ class ReviewPage:
             )
         visit = await visit_to_change()
         await visit.table(self._table.id)
-        done = await visit.services.changes.decide(self._head.id, self._review())
+        done = (await decide_proposal(visit.services, self._decision())).applied
         self._verdicts.clear()
         accepted = done.cells - done.edited
         counts = {"accepted": accepted, "edited": done.edited, "refused": done.refused}
@@ -437,12 +438,23 @@ class ReviewPage:
         self._cells, self._cursor = sorted(await visit.services.store.proposals.open_cells(head.id)), 0
         await self._show_page()
 
-    def _review(self) -> Review:
-        def cells(word: str) -> tuple[CellAt, ...]:
-            return tuple(at for at, verdict in self._verdicts.items() if verdict.word == word)
+    def _decision(self) -> DecideProposal:
+        def cells(word: str) -> tuple[CellPlace, ...]:
+            chosen = [at for at, verdict in self._verdicts.items() if verdict.word == word]
+            return tuple(CellPlace(row_id=row_id, field=field) for row_id, field in chosen)
 
-        edited = {at: verdict.own for at, verdict in self._verdicts.items() if verdict.own is not None}
-        return Review(accepted=cells("accepted"), refused=cells("refused"), edited=edited, emptied=cells("emptied"))
+        edited = [
+            OwnCell(row_id=row_id, field=field, value=verdict.text)
+            for (row_id, field), verdict in self._verdicts.items()
+            if verdict.own is not None
+        ]
+        return DecideProposal(
+            proposal_id=self._head.id,
+            accepted=cells("accepted"),
+            refused=cells("refused"),
+            edited=tuple(edited),
+            emptied=cells("emptied"),
+        )
 
     # ── names ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -483,10 +495,11 @@ REMEMBERED = 100
 
 
 class ReviewVerdict(msgspec.Struct, frozen=True):
-    """The decision on a cell; `own` is the value that the person typed instead."""
+    """The decision on a cell; `own` is the value that the person typed instead, as `text`."""
 
     word: str
     own: Cell | None = None
+    text: str = ""
 
 
 Verdicts = dict[CellAt, ReviewVerdict]

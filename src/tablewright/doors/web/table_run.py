@@ -19,6 +19,7 @@ from tablewright.doors.web.words import many, stage_text, t
 from tablewright.doors.wording import dollars, duration
 from tablewright.errors import NotFound
 from tablewright.messages.catalogue import PageText
+from tablewright.operations.review import ApplyProposal, ChosenCells, apply_proposal, reject_proposal
 from tablewright.operations.runs import ResumeRun, resume_run, show_run
 from tablewright.services import Progress, Run
 
@@ -370,7 +371,7 @@ class ProposalPanel:
 
     async def _accept(self, head: ProposalHead) -> None:
         visit = await visit_to_write(self._page.table.id)
-        done = await visit.services.changes.apply(head.id)
+        done = (await apply_proposal(visit.services, ApplyProposal(proposal_id=head.id))).applied
         written = t("{count} cell written.|{count} cells written.", count=done.cells)
         kept = t("{count} changed since then and kept.", count=done.conflicts) if done.conflicts else ""
         undo = t("Press Ctrl+Z to undo.") if done.change else ""
@@ -379,7 +380,7 @@ class ProposalPanel:
 
     async def _discard(self, head: ProposalHead) -> None:
         visit = await visit_to_write(self._page.table.id)
-        await visit.services.changes.reject(head.id)
+        await reject_proposal(visit.services, ChosenCells(proposal_id=head.id))
         say(t("Discarded. The table is unchanged."))
         await self._page.decided(None)
 
