@@ -12,6 +12,7 @@ import pytest
 
 from tablewright.domain.model import Field
 from tablewright.errors import NotFound
+from tablewright.operations import fill
 from tablewright.operations.files import import_file
 from tablewright.operations.fill import plan_fill
 from tablewright.operations.runs import RunRequest, get_run
@@ -302,10 +303,13 @@ async def test_a_run_is_watched_and_stopped_and_what_it_found_is_kept(place: Sit
     assert 0 < report.done < 2_000
 
 
-async def test_hostile_names_and_domains_are_drawn_as_text(place: Site, browser: NewPage) -> None:
+async def test_hostile_names_and_domains_are_drawn_as_text(
+    place: Site, browser: NewPage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(fill, "run_recheck", no_work)
     async with place.open() as services:
         table = await companies(services, HOSTILE, rows=1)
-        await services.jobs.perform("recheck", table, {}, no_work)
+        await services.jobs.perform("recheck", table, {})
     async with browser() as page:
         await go(page, f"{place.url}/runs")
         await expect(page.get_by_role("link", name=SHOWN).first).to_be_visible()
@@ -330,5 +334,5 @@ async def companies(services: Services, name: str, *, rows: int) -> str:
     return (await import_file(services, path, FileOptions(name=name))).table.id
 
 
-async def no_work(run: object, doing: object) -> None:
+async def no_work(*_: object) -> None:
     await asyncio.sleep(0)

@@ -9,6 +9,7 @@ import pytest
 
 from tablewright.domain.fieldspec import parse_field
 from tablewright.doors.web import frame, table_page
+from tablewright.operations import fill
 from tablewright.operations.files import import_file, import_rows
 from tablewright.operations.fill import plan_fill
 from tablewright.operations.tables import RemoveTable, remove_table
@@ -77,27 +78,29 @@ async def test_the_columns_of_a_run_that_was_stopped_at_once_wait_for_a_decision
         await expect(cell(page, 1, "Double")).to_have_count(1 if act == "Keep the columns" else 0)
 
 
-async def test_a_run_that_goes_on_is_shown_behind_newer_ones_that_have_ended(server: Served, browser: NewPage) -> None:
+async def test_a_run_that_goes_on_is_shown_behind_newer_ones_that_have_ended(
+    server: Served, browser: NewPage, monkeypatch: pytest.MonkeyPatch
+) -> None:
     table_id, _ = server.do(lambda services: propose(services, "At work"))
     begun, ending = asyncio.Event(), asyncio.Event()
 
-    async def last(*_: object) -> None:
-        begun.set()
-        await ending.wait()
-
-    async def end_at_once(*_: object) -> None:
-        await asyncio.sleep(0)
+    async def recheck(*_: object) -> None:
+        """The first goes on, those that follow end at once."""
+        if not begun.is_set():
+            begun.set()
+            await ending.wait()
 
     async def begin(services: Services) -> asyncio.Task[None]:
-        going_on = asyncio.create_task(services.jobs.perform("recheck", table_id, {}, last))
+        going_on = asyncio.create_task(services.jobs.perform("recheck", table_id, {}))
         await begun.wait()
-        await services.jobs.perform("recheck", table_id, {}, end_at_once)
+        await services.jobs.perform("recheck", table_id, {})
         return going_on
 
     async def end(_: Services) -> None:
         ending.set()
         await going_on
 
+    monkeypatch.setattr(fill, "run_recheck", recheck)
     going_on = server.do(begin)
     async with browser() as page:
         await enter(page, server, TOKEN, f"/tables/{table_id}")
