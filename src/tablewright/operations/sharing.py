@@ -59,10 +59,9 @@ class ViewLink(Noun, frozen=True):
 async def create_view_link(services: Services, request: ThingRequest) -> ViewLink:
     """Make a link with which anyone may view this, and nothing else, without an account. It ends like other tokens,
     with its user, and once its author is no longer an admin."""
-    author = services.person
+    author, shared = services.person, await find_shared(services, request)
     if author is not None and not author.may_administer:
         raise Forbidden("Only an admin makes share links.", advice="Share it with people by name.")
-    shared = await find_shared(services, request)
     name = f"link-{shared.id[:30]}-{token_hex(3)}"
     person, token = await services.store.users.add_link(
         name, OWNER.id if author is None else author.id, expires_at=services.settings.token_expiry()

@@ -142,7 +142,6 @@ async def test_a_model_is_downloaded_and_checked_and_a_webhook_cannot_lead_into_
     content = b"GGUF" + bytes(100_000)
     hub = Hub(url=f"{endpoint.url}/tiny.gguf")
     tiny = CatalogModel(name="tiny", file="tiny.gguf", size=1, licence="MIT", sha256="", origins=(hub,), memory=1)
-    monkeypatch.setattr("tablewright.services.CATALOG", (tiny,))
     monkeypatch.setattr("tablewright.models.pull.CATALOG", (tiny,))
     stated = {"x-linked-etag": hashlib.sha256(content).hexdigest(), "x-linked-size": str(len(content))}
     endpoint.replies = [Reply(302, headers=stated), Reply(body=content)]
