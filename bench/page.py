@@ -34,10 +34,11 @@ import httpx2
 from playwright.async_api import Browser, Page, async_playwright
 
 from serve import serving
+from tablewright.domain.files import FileOptions
 from tablewright.domain.model import Field
 from tablewright.operations.files import import_file
 from tablewright.operations.fill import plan_fill
-from tablewright.services import FileOptions, Services
+from tablewright.services import Services
 from tablewright.settings import Settings
 
 HOLD_PAINT = 2_000

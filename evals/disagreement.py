@@ -29,11 +29,12 @@ from urllib.parse import urlsplit
 from baseline import settle
 from models import add_model_options, column, model_settings
 from tablewright.domain.fieldspec import parse_field
+from tablewright.domain.files import FileOptions
 from tablewright.domain.proposal import Operation
 from tablewright.domain.text import show
 from tablewright.operations.files import import_file
 from tablewright.operations.fill import FillOptions, plan_fill
-from tablewright.services import FileOptions, Services
+from tablewright.services import Services
 from tablewright.settings import Settings
 from tablewright.values.measures import read_measures
 

@@ -28,17 +28,19 @@ from urllib.parse import urlsplit
 
 from baseline import settle
 from models import add_model_options, column, model_settings
+from tablewright.domain.files import FileOptions
 from tablewright.domain.model import Field
 from tablewright.domain.proposal import Operation
 from tablewright.domain.rowkey import fold, tokenize
 from tablewright.operations.files import import_file
 from tablewright.operations.fill import FillOptions, plan_fill
-from tablewright.services import FileOptions, Services
+from tablewright.services import Services
 from tablewright.settings import Settings
 from tablewright.values.dates import read_date
 
 if TYPE_CHECKING:
-    from tablewright.services import Estimate, Fill
+    from tablewright.domain.usage import Estimate
+    from tablewright.engine.fill import Fill
 
 ROOT = Path(__file__).resolve().parent.parent
 TOLERANCE = 0.03

@@ -18,15 +18,13 @@ from typing import TYPE_CHECKING
 from tablewright.application.advising import ShortlistVerbs
 from tablewright.application.tables import TableVerbs
 from tablewright.domain.access import METERED, Acting, Metered, Person
-from tablewright.domain.files import Exported, FileOptions, Imported, SentToSheets
-from tablewright.domain.history import CellVersion, Change, Rollback, TableSummary, WrittenValue
-from tablewright.domain.run import ACTOR, Progress, Run, Watch
+from tablewright.domain.run import ACTOR, Run
 from tablewright.engine.changes import Changes
 from tablewright.engine.fill import Fill
 from tablewright.engine.outcome import Filled
-from tablewright.engine.policy import RetryPolicy, Terms
+from tablewright.engine.policy import Terms
 from tablewright.jobs.jobs import Jobs
-from tablewright.journeys.files import KnownFile, Preview
+from tablewright.journeys.files import KnownFile
 from tablewright.journeys.refresh import RefreshRound
 from tablewright.logs import hide_secrets_of
 from tablewright.settings import Settings
@@ -34,7 +32,6 @@ from tablewright.settings_sources import load_settings
 from tablewright.store.home import make_home
 from tablewright.store.store import Store
 from tablewright.store.table_details import Views
-from tablewright.store.tables import TableActivity
 from tablewright.strategies.strategy import Strategy, find_strategy
 from tablewright.temporary import remove_abandoned
 
@@ -43,10 +40,7 @@ if TYPE_CHECKING:
 
     from tablewright.assembly import ProvidedObjects, Toolbox
     from tablewright.corpus.parse.parser import Parser
-    from tablewright.domain.usage import Estimate
-    from tablewright.engine.recheck import Rechecked
     from tablewright.jobs.executor import RunTools
-    from tablewright.jobs.schedules import Schedule
     from tablewright.journeys.ask.members import RowTable
     from tablewright.sources.search.provider import SearchFunction, SearchProvider
     from tablewright.strategies.strategy import RowFunction
@@ -55,34 +49,15 @@ if TYPE_CHECKING:
 # those imports are in the functions that need them.
 
 __all__ = [
-    "CellVersion",
-    "Change",
-    "Estimate",
-    "Exported",
-    "FileOptions",
     "Fill",
     "Filled",
-    "Imported",
     "KnownFile",
-    "Parser",
-    "Preview",
-    "Progress",
-    "Rechecked",
     "RefreshRound",
-    "RetryPolicy",
-    "Rollback",
     "RowFunction",
-    "Run",
-    "Schedule",
     "SearchFunction",
     "SearchProvider",
-    "SentToSheets",
     "Services",
     "Strategy",
-    "TableActivity",
-    "TableSummary",
-    "Watch",
-    "WrittenValue",
 ]
 
 

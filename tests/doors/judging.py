@@ -6,12 +6,14 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from tablewright.domain.fieldspec import parse_field
+from tablewright.domain.files import FileOptions
 from tablewright.domain.model import Evidence, Finding, Row
 from tablewright.domain.retrieved import Retrieved
 from tablewright.engine.fill import Fill, FillPlan
+from tablewright.engine.outcome import Filled
 from tablewright.extraction.reader import Candidate
 from tablewright.operations.files import import_file
-from tablewright.services import FileOptions, Filled, Services
+from tablewright.services import Services
 from tablewright.strategies.findings import checked, resolve_value
 from tablewright.strategies.strategy import Answer, Strategy, Task, Tell, Tools
 

@@ -10,9 +10,10 @@ import pytest
 from tablewright.domain.fieldspec import parse_field
 from tablewright.domain.model import Cell
 from tablewright.domain.proposal import Operation
+from tablewright.engine.outcome import Filled
 from tablewright.operations.files import import_file
 from tablewright.operations.fill import FillOptions, plan_fill
-from tablewright.services import Filled, Services
+from tablewright.services import Services
 from tablewright.settings import Settings
 
 from ..answering import columns, row_texts

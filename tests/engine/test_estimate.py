@@ -14,13 +14,14 @@ from tablewright.domain.model import Field, Table, given
 from tablewright.domain.usage import Estimate
 from tablewright.engine.estimate import Job, estimate
 from tablewright.engine.fill import Fill, FillPlan
+from tablewright.engine.outcome import Filled
 from tablewright.engine.policy import Terms
 from tablewright.models.build import build
 from tablewright.models.local import SERVERS
 from tablewright.models.text_budget import ROWS_A_CALL
 from tablewright.operations.files import import_file
 from tablewright.operations.fill import FillOptions, plan_fill
-from tablewright.services import Filled, Services
+from tablewright.services import Services
 from tablewright.settings import Settings
 from tablewright.store.store import Store
 from tablewright.strategies import estimates

@@ -14,13 +14,14 @@ from tablewright.domain.fieldspec import parse_field
 from tablewright.domain.proposal import Operation
 from tablewright.domain.retrieved import Refusal, Retrieved
 from tablewright.domain.run import Progress
+from tablewright.engine.outcome import Filled
 from tablewright.errors import ModelUnavailable, SearchError
 from tablewright.models import retry
 from tablewright.models.build import build
 from tablewright.operations.files import import_file
 from tablewright.operations.fill import plan_fill, report_fill
 from tablewright.operations.runs import RunRequest, get_run
-from tablewright.services import Filled, Services
+from tablewright.services import Services
 from tablewright.settings import Settings
 from tablewright.sources.breaker import CircuitBreaker, row_failures
 from tablewright.sources.search import provider

@@ -10,10 +10,11 @@ import pytest
 
 from tablewright.domain.document import document
 from tablewright.domain.fieldspec import parse_field
+from tablewright.engine.outcome import Filled
 from tablewright.operations.files import import_file
 from tablewright.operations.fill import plan_fill
 from tablewright.operations.runs import RunRequest, get_run
-from tablewright.services import Filled, Services
+from tablewright.services import Services
 from tablewright.settings import Settings
 from tablewright.sources.search import provider
 

@@ -11,11 +11,12 @@ import pytest
 from typer.testing import CliRunner
 
 from tablewright.domain.fieldspec import parse_field
+from tablewright.domain.files import FileOptions
 from tablewright.doors.cli.main import app
 from tablewright.errors import BadSetting, RunError, UsageError
 from tablewright.operations.files import import_file, write_to_sheets
 from tablewright.operations.fill import plan_fill
-from tablewright.services import FileOptions, Services
+from tablewright.services import Services
 from tablewright.settings import Settings
 from tests.google import ACCOUNT, LINK, SHARED, FakeGoogle, running_google
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from tablewright.domain.edits import RemoveRow
+from tablewright.domain.files import FileOptions
 from tablewright.operations.files import add_new_rows, import_file, import_rows, recognise_file
 from tablewright.operations.tables import RemoveTable, remove_table
-from tablewright.services import FileOptions, Services
+from tablewright.services import Services
 from tablewright.settings import Settings
 
 PRICES = "Item,Price\nLamp,12\nDesk,230\n"

@@ -12,12 +12,13 @@ import pytest
 from tablewright.domain.fieldspec import parse_field
 from tablewright.domain.model import Cell, Evidence, Field, Table, Value, given
 from tablewright.engine.fill import FillPlan
+from tablewright.engine.outcome import Filled
 from tablewright.errors import NotFound, UsageError
 from tablewright.journeys import refresh as journey
 from tablewright.journeys.enrich import with_inputs
 from tablewright.operations.files import import_file
 from tablewright.operations.fill import FillOptions, list_stale_rounds, plan_fill, plan_round
-from tablewright.services import Filled, Services
+from tablewright.services import Services
 from tablewright.settings import Settings
 from tablewright.store.store import Store
 

@@ -10,11 +10,12 @@ from pathlib import Path
 import pytest
 
 from tablewright.domain.fieldspec import parse_field
+from tablewright.domain.files import FileOptions
 from tablewright.errors import Unreachable
 from tablewright.operations import webhooks
 from tablewright.operations.files import import_file
 from tablewright.operations.fill import plan_fill
-from tablewright.services import FileOptions, Services
+from tablewright.services import Services
 from tablewright.settings import Settings
 from tablewright.sources.webhook import post_signed
 from tests.models.endpoint import Asked, Reply, running_endpoint

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Callable, Sequence
 
 from tablewright.application.base import Application
-from tablewright.domain.history import TableSummary
+from tablewright.domain.history import TableActivity, TableSummary
 from tablewright.domain.model import Cell, Row, RowId, Table
 from tablewright.engine.rows import read_windows
 from tablewright.errors import NotFound
-from tablewright.store.tables import TableActivity
 
 
 class TableVerbs(Application):

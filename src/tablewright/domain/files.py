@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from tablewright.domain.model import Field, Noun, RowId, Table
 from tablewright.domain.text import plural
 
@@ -54,3 +56,16 @@ class SentToSheets(Noun, frozen=True):
     row_count: int
     link: str
     sheets: tuple[str, ...]
+
+
+class Preview(Noun, frozen=True):
+    """What a file would become; nothing is imported yet. `rows` are the first, as texts. `misfits` are, by column, the
+    values that do not fit the type that the user wants, and would be left out: how many, and the first few."""
+
+    name: str
+    fields: tuple[Field, ...]
+    key_field: str
+    row_count: int
+    rows: tuple[tuple[str, ...], ...]
+    warnings: tuple[str, ...] = ()
+    misfits: Mapping[str, tuple[int, tuple[str, ...]]] = {}

@@ -61,3 +61,12 @@ class StaleCell(Noun, frozen=True):
     field: str
     run_id: str
     cost: float = 0.0
+
+
+class TableActivity(Noun, frozen=True):
+    """What tells that something has happened to a table: its newest change, the runs, what is proposed."""
+
+    change: int = 0
+    runs: tuple[tuple[str, str], ...] = ()
+    """The newest first, each with its status."""
+    proposals: tuple[tuple[str, str], ...] = ()

@@ -20,7 +20,7 @@ from typing import Any, BinaryIO, NamedTuple, TypeAlias
 from msgspec import structs
 
 from tablewright.domain.edits import AddRow, Edit, SetCell
-from tablewright.domain.files import Exported, FileOptions, Imported
+from tablewright.domain.files import Exported, FileOptions, Imported, Preview
 from tablewright.domain.model import Cell, Field, Noun, Row, RowId, Table, column_key, given
 from tablewright.domain.rowkey import row_key
 from tablewright.domain.text import cell_text, count_noun
@@ -37,19 +37,6 @@ from tablewright.temporary import PART, remove_abandoned_files, temporary_folder
 from tablewright.values.coerce import coerce
 
 IMPORT_LIMITS = SandboxLimits(seconds=600)
-
-
-class Preview(Noun, frozen=True):
-    """What a file would become; nothing is imported yet. `rows` are the first, as texts. `misfits` are, by column, the
-    values that do not fit the type that the user wants, and would be left out: how many, and the first few."""
-
-    name: str
-    fields: tuple[Field, ...]
-    key_field: str
-    row_count: int
-    rows: tuple[tuple[str, ...], ...]
-    warnings: tuple[str, ...] = ()
-    misfits: Mapping[str, tuple[int, tuple[str, ...]]] = {}
 
 
 @asynccontextmanager

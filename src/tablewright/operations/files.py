@@ -15,14 +15,14 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from tablewright.domain.fieldspec import parse_field
-from tablewright.domain.files import Exported, FileOptions, Imported, SentToSheets
+from tablewright.domain.files import Exported, FileOptions, Imported, Preview, SentToSheets
 from tablewright.domain.model import Field, RowId, Table
 from tablewright.domain.text import count_noun
 from tablewright.engine.fill import FillPlan
 from tablewright.engine.policy import Terms
 from tablewright.errors import BadField
 from tablewright.journeys import enrich, files
-from tablewright.journeys.files import KnownFile, Preview, check_names, known_as
+from tablewright.journeys.files import KnownFile, check_names, known_as
 from tablewright.services import Services
 from tablewright.settings import SAMPLE_WEB, Settings
 from tablewright.store.table_details import SAMPLE

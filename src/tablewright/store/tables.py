@@ -12,7 +12,7 @@ from sqlalchemy import ColumnElement, Connection, delete, func, insert, select, 
 from sqlalchemy import Row as Record
 from sqlalchemy import Table as DatabaseTable
 
-from tablewright.domain.history import TableSummary
+from tablewright.domain.history import TableActivity, TableSummary
 from tablewright.domain.model import PENDING, Cell, Field, Noun, Row, RowId, Table
 from tablewright.domain.rowkey import row_key
 from tablewright.domain.text import cell_text
@@ -100,15 +100,6 @@ class TableHead(Noun, frozen=True):
 
 
 table_head_records = RecordMapper(TableHead, tables)
-
-
-class TableActivity(Noun, frozen=True):
-    """What tells that something has happened to a table: its newest change, the runs, what is proposed."""
-
-    change: int = 0
-    runs: tuple[tuple[str, str], ...] = ()
-    """The newest first, each with its status."""
-    proposals: tuple[tuple[str, str], ...] = ()
 
 
 class RowWindow(Noun, frozen=True):

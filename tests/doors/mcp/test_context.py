@@ -13,10 +13,11 @@ import pytest
 
 from tablewright.doors.mcp import context
 from tablewright.doors.mcp.server import create_server, http_app
+from tablewright.engine.fill import Fill
 from tablewright.jobs import jobs
 from tablewright.jobs.jobs import Jobs
 from tablewright.sample.server import SampleWeb
-from tablewright.services import Fill, Services
+from tablewright.services import Services
 from tablewright.settings import Settings
 from tablewright.store.store import Store
 from tests.patience import PATIENCE

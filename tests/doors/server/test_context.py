@@ -7,10 +7,11 @@ from pathlib import Path
 import pytest
 
 from tablewright.domain.access import OWNER, Person, Role
+from tablewright.domain.files import FileOptions
 from tablewright.doors.server.context import Visit
 from tablewright.errors import Forbidden, NotFound
 from tablewright.operations.files import import_file
-from tablewright.services import FileOptions, Services
+from tablewright.services import Services
 from tablewright.settings import Settings
 from tests.operating import share
 

@@ -148,7 +148,7 @@ def known(server: Served, tmp_path_factory: pytest.TempPathFactory) -> dict[str,
     file.write_text(f"Company,Price\n{HIDDEN},2\n")
 
     async def make(services: Services) -> dict[str, str]:
-        from tablewright.services import FileOptions
+        from tablewright.domain.files import FileOptions
 
         table = (await import_file(services, file, FileOptions(name=SECRET))).table
         fill = await plan_fill(services, table.id, [Field(name="Twice", question="={Price} * 2")], "computation")

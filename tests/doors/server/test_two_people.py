@@ -15,10 +15,11 @@ import pytest
 from fastapi import FastAPI
 
 from tablewright.domain.access import Person
+from tablewright.domain.files import FileOptions
 from tablewright.domain.model import Field
 from tablewright.operations.files import import_file
 from tablewright.operations.fill import plan_fill
-from tablewright.services import FileOptions, Services
+from tablewright.services import Services
 from tests.doors.server.serving import TOKEN, Served, served
 from tests.doors.server.test_routes import READS, routes
 from tests.operating import add_documents, ask, begin_research, get_conversation, list_conversations

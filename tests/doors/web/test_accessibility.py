@@ -12,10 +12,11 @@ import pytest
 from axe_playwright_python.async_playwright import Axe
 
 from tablewright.domain.fieldspec import parse_field
+from tablewright.domain.files import FileOptions
 from tablewright.operations.files import import_file
 from tablewright.operations.fill import plan_fill
 from tablewright.sample.documents import files
-from tablewright.services import FileOptions, Services
+from tablewright.services import Services
 from tests.operating import add_documents, begin_find, begin_research, find_rows, run_research
 
 from .conftest import PATIENCE, NewPage, Site, playwright, serve

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from tablewright.domain.files import FileOptions
 from tablewright.domain.model import Field
 from tablewright.errors import NotFound
 from tablewright.operations import fill
@@ -18,7 +19,7 @@ from tablewright.operations.fill import plan_fill
 from tablewright.operations.runs import RunRequest, get_run
 from tablewright.sample.documents import files
 from tablewright.sample.pdf import write_pdf
-from tablewright.services import FileOptions, Services
+from tablewright.services import Services
 from tests.operating import add_documents, ask, begin_research
 
 from .conftest import PATIENCE, NewPage, Site, playwright, serve

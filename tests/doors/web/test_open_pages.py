@@ -13,6 +13,7 @@ import pytest
 
 from tablewright.domain.access import Person, Role
 from tablewright.domain.fieldspec import parse_field
+from tablewright.domain.files import FileOptions
 from tablewright.doors.web import frame
 from tablewright.errors import RunError
 from tablewright.operations import fill
@@ -20,7 +21,7 @@ from tablewright.operations.ask import ask_documents
 from tablewright.operations.files import import_file
 from tablewright.operations.fill import plan_fill
 from tablewright.operations.sharing import ThingRequest, create_view_link
-from tablewright.services import FileOptions, Services
+from tablewright.services import Services
 from tests.doors.server.serving import TOKEN, Served, served
 from tests.operating import add_documents, ask, begin_research, run_research, share, unshare
 

@@ -11,9 +11,10 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
+from tablewright.domain.files import FileOptions
 from tablewright.models.pull import CatalogModel, Hub
 from tablewright.operations.files import import_file
-from tablewright.services import FileOptions, Services
+from tablewright.services import Services
 from tablewright.settings import Settings
 from tablewright.settings_sources import load_settings
 from tests.doors.server.serving import TOKEN, Served, served

@@ -10,13 +10,14 @@ from typing import Any
 import pytest
 
 from tablewright.domain.fieldspec import parse_field
+from tablewright.domain.files import FileOptions
 from tablewright.domain.model import Cell
 from tablewright.doors.web import grid_rows, table_cells
 from tablewright.doors.web.grid_rows import KEPT_OF_ONE, RowOrders, RowQuery, block, find_rows, shown
 from tablewright.errors import UsageError
 from tablewright.operations.files import import_file
 from tablewright.operations.fill import FillOptions, plan_fill
-from tablewright.services import FileOptions, Services
+from tablewright.services import Services
 from tablewright.settings import Settings
 
 from .conftest import PATIENCE, NewPage, Site, playwright

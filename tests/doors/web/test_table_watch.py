@@ -8,12 +8,13 @@ from collections.abc import Iterator
 import pytest
 
 from tablewright.domain.fieldspec import parse_field
+from tablewright.domain.files import FileOptions
 from tablewright.doors.web import frame, table_page
 from tablewright.operations import fill
 from tablewright.operations.files import import_file, import_rows
 from tablewright.operations.fill import plan_fill
 from tablewright.operations.tables import RemoveTable, remove_table
-from tablewright.services import FileOptions, Services
+from tablewright.services import Services
 from tests.doors.server.serving import TOKEN, Served, served
 from tests.operating import share, unshare
 

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from tablewright.domain.fieldspec import parse_field
+from tablewright.domain.files import FileOptions
 from tablewright.domain.model import Cell
 from tablewright.doors.web.grid_rows import shown
 from tablewright.operations.files import import_file
 from tablewright.operations.fill import plan_fill
-from tablewright.services import FileOptions
 
 from ..judging import judged_table
 from .conftest import PATIENCE, NewPage, Site, playwright

@@ -11,13 +11,13 @@ import msgspec
 from pydantic import AfterValidator, BaseModel, ConfigDict, create_model
 from pydantic import Field as Value
 
+from tablewright.domain.history import Change
 from tablewright.domain.model import Cell, Evidence, Field, Label
 from tablewright.domain.proposal import Applied
 from tablewright.errors import UsageError
 from tablewright.operations.fill import Started
 from tablewright.operations.operation import UNWRITABLE
 from tablewright.operations.tables import TableImported
-from tablewright.services import Change
 
 COMPANY = {
     "name": "Company",

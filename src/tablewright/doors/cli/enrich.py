@@ -29,9 +29,11 @@ from tablewright.doors.interrupting import on_interrupt
 from tablewright.errors import BadFile, Paused, TablewrightError, UsageError
 
 if TYPE_CHECKING:
+    from tablewright.domain.files import FileOptions, Imported
     from tablewright.domain.proposal import ProposalHead
+    from tablewright.domain.run import Watch
     from tablewright.operations.fill import StartFill
-    from tablewright.services import FileOptions, Fill, Filled, Imported, KnownFile, Services, Watch
+    from tablewright.services import Fill, Filled, KnownFile, Services
 
 PREVIEW = 20
 
@@ -82,10 +84,10 @@ def enrich(
     A question is answered from the web: --field "Founded:number=What year was {Company} founded?". A formula
     is computed, with {Column} for the values of a row: --field "Total:number=round({Price} * {Quantity}, 2)".
     """
+    from tablewright.domain.files import FileOptions
     from tablewright.formats.tables import target_format
     from tablewright.operations.fill import plan_fill
     from tablewright.operations.rows import read_fields
-    from tablewright.services import FileOptions
 
     target, strategy = request.table, request.strategy
     if review and yes:

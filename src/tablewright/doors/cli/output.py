@@ -38,8 +38,8 @@ from tablewright.doors.wording import tokens as tokens
 from tablewright.errors import Cancelled, TablewrightError
 
 if TYPE_CHECKING:
+    from tablewright.domain.run import Progress as News
     from tablewright.doors.library.progress import News as Counted
-    from tablewright.services import Progress as News
 
 FRAME = 3
 """Characters that a column takes beside its text."""

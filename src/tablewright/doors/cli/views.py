@@ -15,7 +15,9 @@ from tablewright.domain.text import basis_text, cell_text, count_noun, sureness
 from tablewright.doors.cli.output import STYLES, dollars, grid, plain, say, shown, stderr, stdout, when
 
 if TYPE_CHECKING:
-    from tablewright.services import CellVersion, Change, Estimate, Services
+    from tablewright.domain.history import CellVersion, Change
+    from tablewright.domain.usage import Estimate
+    from tablewright.services import Services
 
 
 def print_history(title: str, changes: Sequence[Change]) -> None:

@@ -19,6 +19,7 @@ from typing_extensions import Unpack
 
 from tablewright.domain.corpus import Aggregate
 from tablewright.domain.document import document
+from tablewright.domain.files import Imported
 from tablewright.domain.listing import DEFAULT_ROWS
 from tablewright.domain.model import Field
 from tablewright.domain.reply import Reply
@@ -40,7 +41,6 @@ from tablewright.operations.research import (
     write_report,
 )
 from tablewright.operations.rows import spec_field
-from tablewright.services import Imported
 from tablewright.settings import write_setting
 
 if TYPE_CHECKING:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from tablewright.domain.document import document
+from tablewright.domain.files import Exported
 from tablewright.domain.model import Cell, Evidence, Field, Label, Row, Table, Value
 from tablewright.domain.reply import Citation, Reply
 from tablewright.domain.research import CheckedClaim, SourceNote
@@ -21,7 +22,6 @@ from tablewright.doors.library.fields import choices
 from tablewright.errors import NotFound
 from tablewright.formats.tables.write import open_writer, target_format
 from tablewright.operations.research import ResearchShown
-from tablewright.services import Exported
 
 if TYPE_CHECKING:
     import pandas

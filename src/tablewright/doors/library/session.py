@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypedDict, TypeVar
 
 import msgspec
 
+from tablewright.domain.files import FileOptions, Imported
 from tablewright.domain.model import RowId
 from tablewright.domain.retrieved import is_document
 from tablewright.doors.library.data import Data, rows_of
@@ -21,14 +22,15 @@ from tablewright.doors.library.results import TableResult
 from tablewright.doors.wording import as_arguments
 from tablewright.errors import BadFile, BadSetting, NotFound, TablewrightError, did_you_mean
 from tablewright.operations.files import copy_table, import_file, import_rows
-from tablewright.services import FileOptions, Imported, Services
+from tablewright.services import Services
 from tablewright.settings import DECLARED, Settings
 from tablewright.settings_sources import load_settings
 
 if TYPE_CHECKING:
     from pydantic_ai.models import Model
 
-    from tablewright.services import Parser, SearchFunction, SearchProvider
+    from tablewright.corpus.parse.parser import Parser
+    from tablewright.services import SearchFunction, SearchProvider
 
 
 T = TypeVar("T")

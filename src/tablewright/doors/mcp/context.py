@@ -14,9 +14,9 @@ import anyio
 from mcp.server.mcpserver import Context
 
 from tablewright.domain.model import Step
-from tablewright.domain.run import Progress
+from tablewright.domain.run import Progress, Run
 from tablewright.errors import BadSetting, Cancelled, Forbidden, NotFound, RunError, TablewrightError, Unreachable
-from tablewright.services import Run, Services
+from tablewright.services import Services
 
 T = TypeVar("T")
 Call: TypeAlias = Context[Any, Any]

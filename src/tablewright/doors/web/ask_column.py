@@ -28,8 +28,8 @@ from tablewright.operations.health import show_strategies
 from tablewright.services import Fill
 
 if TYPE_CHECKING:
+    from tablewright.domain.usage import Estimate
     from tablewright.doors.server.context import Visit
-    from tablewright.services import Estimate
 
 NO_MODEL = "builtin"
 FEW = 5

@@ -9,6 +9,7 @@ from nicegui import context, events, ui
 
 from tablewright.citations.quotes import locate_evidence
 from tablewright.domain.edits import flag_note
+from tablewright.domain.history import Change
 from tablewright.domain.model import Cell, Evidence, Field, Noun, Row, RowId, Step
 from tablewright.domain.proposal import Operation, ProposalHead, Review
 from tablewright.domain.text import cell_text, shortened, show
@@ -21,7 +22,7 @@ from tablewright.errors import NotFound, UsageError
 from tablewright.messages.catalogue import PageText
 from tablewright.operations.review import CellPlace, DecideProposal, decide_proposal
 from tablewright.operations.rows import find_origin
-from tablewright.services import Change, Services
+from tablewright.services import Services
 
 if TYPE_CHECKING:
     from tablewright.doors.web.table_page import OpenTable

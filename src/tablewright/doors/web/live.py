@@ -17,7 +17,7 @@ from weakref import WeakKeyDictionary
 
 from nicegui import background_tasks, ui
 
-from tablewright.domain.run import Progress
+from tablewright.domain.run import Progress, Run
 from tablewright.doors.server.context import Visit
 from tablewright.doors.web.elements import bar, card, chip, paragraph
 from tablewright.doors.web.frame import about, say, visit, visit_to_run
@@ -25,7 +25,6 @@ from tablewright.doors.web.words import t
 from tablewright.errors import TablewrightError
 from tablewright.messages.catalogue import PageText
 from tablewright.operations.runs import RunRequest, cancel_run
-from tablewright.services import Run
 
 KEPT = 200
 """Undertakings that are remembered after they have ended."""

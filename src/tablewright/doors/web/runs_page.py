@@ -11,7 +11,7 @@ from nicegui import ui
 from nicegui.element import Element
 
 from tablewright.domain.model import Cell, Noun, Row, Table
-from tablewright.domain.run import Event, Progress
+from tablewright.domain.run import Event, Progress, Run
 from tablewright.domain.text import cell_text, shortened, sureness
 from tablewright.doors.server.context import Visit
 from tablewright.doors.web.elements import (
@@ -37,7 +37,6 @@ from tablewright.doors.wording import cost_text, dollars, duration, tokens
 from tablewright.errors import NotFound
 from tablewright.messages.catalogue import PageText
 from tablewright.operations.runs import ResumeRun, RunShown, resume_run, show_run
-from tablewright.services import Run
 
 AT_ONCE = 30
 CHARTED = 300

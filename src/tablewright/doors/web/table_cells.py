@@ -12,6 +12,7 @@ from nicegui import app as pages
 from nicegui import ui
 
 from tablewright.domain.edits import RemoveRow
+from tablewright.domain.history import Change
 from tablewright.domain.model import Field, Noun, Row, RowId, Table
 from tablewright.domain.text import cell_text, count_noun, shortened
 from tablewright.doors.server.context import Visit
@@ -21,7 +22,7 @@ from tablewright.doors.web.grid_rows import RowOrders, RowQuery, proposed_cells,
 from tablewright.doors.web.words import many, t, type_text
 from tablewright.errors import UsageError
 from tablewright.formats.tables.markdown import escape_markdown
-from tablewright.services import Change, Services
+from tablewright.services import Services
 
 MOST_WRITTEN = 20_000
 """Cells that are written at once."""

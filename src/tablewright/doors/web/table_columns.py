@@ -12,6 +12,7 @@ from nicegui import ui
 from tablewright.conditions.column_filter import filter_on, ordered
 from tablewright.domain.condition import OPERATORS, UNARY, Condition, split_values
 from tablewright.domain.edits import RemoveField
+from tablewright.domain.history import Change
 from tablewright.domain.model import Cell, Field, Money, RowId, Table
 from tablewright.domain.text import cell_text, shortened, show_float
 from tablewright.doors.web.elements import answer_to, dialog, dialog_buttons, paragraph, quiet
@@ -20,7 +21,7 @@ from tablewright.doors.web.grid_rows import mark
 from tablewright.doors.web.words import TYPES, t, translated, type_text
 from tablewright.errors import UsageError
 from tablewright.messages.catalogue import PageText
-from tablewright.services import Change, Services
+from tablewright.services import Services
 from tablewright.values.units import with_unit
 
 if TYPE_CHECKING:

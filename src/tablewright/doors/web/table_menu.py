@@ -10,6 +10,7 @@ from urllib.parse import urlencode
 
 from nicegui import ui
 
+from tablewright.domain.history import Change, Rollback
 from tablewright.domain.model import RowId, Table
 from tablewright.doors.web import table_cells
 from tablewright.doors.web.elements import (
@@ -38,7 +39,6 @@ from tablewright.operations.schedules import (
     set_schedule,
 )
 from tablewright.operations.tables import ListChanges, list_changes
-from tablewright.services import Change, Rollback
 
 if TYPE_CHECKING:
     from tablewright.doors.web.table_page import OpenTable

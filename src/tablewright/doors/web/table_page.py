@@ -11,8 +11,10 @@ from typing import Any
 import msgspec
 from nicegui import context, events, ui
 
+from tablewright.domain.history import TableActivity, WrittenValue
 from tablewright.domain.model import Field, RowId, Table
 from tablewright.domain.proposal import Applied, ProposalHead
+from tablewright.domain.run import Run
 from tablewright.domain.text import cell_text, shortened
 from tablewright.doors.web import ask_column, table_cells, table_columns, table_menu
 from tablewright.doors.web.ask_column import RowScope
@@ -30,7 +32,6 @@ from tablewright.doors.web.words import t
 from tablewright.errors import NotFound, TablewrightError, UsageError
 from tablewright.operations.fill import FillOptions, RecheckTable, plan_fill, recheck
 from tablewright.operations.tables import RemoveTable, RenameTable, TagTable, remove_table, rename_table, tag_table
-from tablewright.services import Run, TableActivity, WrittenValue
 
 LOOK_EVERY, LOOK_AT_RUNS_EVERY = 0.4, 2.0
 """Seconds between checks if another person changed the table, and if the process of a run ended."""

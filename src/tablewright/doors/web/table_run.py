@@ -11,6 +11,7 @@ from nicegui import context, ui
 
 from tablewright.domain.model import Cell, RowId
 from tablewright.domain.proposal import Applied, ProposalHead
+from tablewright.domain.run import Progress, Run
 from tablewright.domain.text import shortened
 from tablewright.doors.web.elements import paragraph
 from tablewright.doors.web.frame import hidden, say, visit_now, visit_to_write
@@ -21,7 +22,6 @@ from tablewright.errors import NotFound
 from tablewright.messages.catalogue import PageText
 from tablewright.operations.review import ApplyProposal, ChosenCells, apply_proposal, reject_proposal
 from tablewright.operations.runs import ResumeRun, resume_run, show_run
-from tablewright.services import Progress, Run
 
 if TYPE_CHECKING:
     from tablewright.doors.web.table_page import OpenTable

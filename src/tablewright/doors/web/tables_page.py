@@ -11,6 +11,8 @@ from msgspec.structs import replace
 from nicegui import events, ui
 from nicegui.elements.upload_files import FileUpload
 
+from tablewright.domain.files import FileOptions, Preview
+from tablewright.domain.history import TableSummary
 from tablewright.domain.model import Field, Table
 from tablewright.domain.text import shortened
 from tablewright.doors.api.uploads import safe_name
@@ -43,7 +45,7 @@ from tablewright.operations.files import (
     preview_file,
     recognise_file,
 )
-from tablewright.services import FileOptions, KnownFile, Preview, TableSummary
+from tablewright.services import KnownFile
 from tablewright.temporary import temporary_folder
 
 ABOUT_SAMPLE: PageText[str] = (
