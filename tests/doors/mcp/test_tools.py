@@ -225,7 +225,8 @@ async def test_documents_are_added_asked_and_searched(tmp_path: Path) -> None:
         found = await talk("annotations_search", where=dear, limit=2)
         assert (len(found["matches"]), found["next"], found["matched"] > 2) == (2, "2", True)
         last = await talk("annotations_search", where=dear, after=str(found["matched"]))
-        assert (last["matches"], len(last["undecided"]), last["next"]) == ([], found["not_decided"], None)
+        assert len(last.get("undecided", ())) == found.get("not_decided", 0)
+        assert not {"matches", "next"} & set(last)
         counted = await talk("annotations_aggregate", figure="count", where=dear)
         assert sum(group["count"] for group in counted["groups"]) == found["matched"]
         exported = await talk("export_annotations_csv", where=dear)

@@ -1,9 +1,13 @@
-"""Tools for the user's own documents: add, ask, search."""
+"""Tools for the user's own documents: add, ask, search; and the five tools that answers are made with.
+
+The five are offered only if asked for (`--retrieval`), because every tool costs each conversation some of its context.
+"""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import msgspec
@@ -13,15 +17,19 @@ from msgspec import structs
 from tablewright.domain.document import document
 from tablewright.domain.reply import Reply
 from tablewright.domain.run import Progress
-from tablewright.doors.mcp.answers import Answer, add_tool, hints
+from tablewright.doors.mcp.answers import Answer, add_operation, add_tool, compact_reply, hints
 from tablewright.doors.mcp.context import Call, ToolContext, step_by_step
 from tablewright.errors import UsageError
+from tablewright.operations import retrieval
 from tablewright.operations.ask import AskDocuments, ask_documents
 from tablewright.operations.documents import AddDocuments, DocumentRef, SetKind, add_documents, set_kind
 from tablewright.operations.retrieval import SearchText, SearchVector, search_text, search_vector
+from tablewright.temporary import temporary_folder
 
 HERE = "wordllama"
-"""The embedder that asks nobody."""
+"""The embedder in this process."""
+LONGEST_EXPORT = 1_000_000
+"""Characters."""
 
 
 class DocumentsToAdd(AddDocuments, frozen=True):
@@ -84,13 +92,35 @@ class DocumentTools:
             watch(Progress(stage="working", detail="looking in the documents"))
             return await ask_documents(self._tablewright, request, tell=step_by_step(watch))
 
-        reply: Answer = document(await self._context.telling(call, answer))
-        # What an answer does not have would cost the conversation some 20 empty keys.
-        return {name: value for name, value in reply.items() if value or name in ("answer", "rows", "citations")}
+        empty: Answer = {"answer": "", "rows": [], "citations": []}
+        return empty | compact_reply(await self._context.telling(call, answer))
 
     async def search_documents(self, request: SearchDocuments) -> Answer:
         """Find passages of the user's documents."""
         asked = structs.asdict(request)
         if asked.pop("by") == "words":
-            return dict(document(await search_text(self._tablewright, SearchText(**asked))))
-        return dict(document(await search_vector(self._tablewright, SearchVector(**asked))))
+            return compact_reply(await search_text(self._tablewright, SearchText(**asked)))
+        return compact_reply(await search_vector(self._tablewright, SearchVector(**asked)))
+
+
+def add_retrieval_tools(server: MCPServer[Any], context: ToolContext) -> None:
+    services = context.services
+    outside = services.settings.embedder != HERE
+
+    async def export_annotations_csv(request: retrieval.ExportAnnotations) -> Answer:
+        """The same as annotations_search as the text of a CSV file, each match with its document and page. Nothing is
+        written to disk."""
+        with temporary_folder() as folder:
+            path = Path(folder) / "annotations.csv"
+            await retrieval.export_annotations_csv(services, request, path=path)
+            text = path.read_text(encoding="utf-8")
+        if len(text) > LONGEST_EXPORT:
+            raise UsageError(
+                f"That is {len(text):,} characters, too much for an answer.", advice="Add a condition to narrow it."
+            )
+        return {"csv": text}
+
+    add_operation(server, context, retrieval.search_text)
+    for operation in (retrieval.search_vector, retrieval.annotations_search, retrieval.annotations_aggregate):
+        add_operation(server, context, operation, outside=outside)
+    add_tool(server, context, export_annotations_csv, hints(reads=True, outside=outside))

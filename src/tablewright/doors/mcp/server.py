@@ -22,11 +22,10 @@ from tablewright.domain import access
 from tablewright.domain.access import EVERY_SCOPE, Person, Role
 from tablewright.doors.mcp.answers import refused
 from tablewright.doors.mcp.context import Folders, ToolContext
-from tablewright.doors.mcp.documents import DocumentTools
+from tablewright.doors.mcp.documents import DocumentTools, add_retrieval_tools
 from tablewright.doors.mcp.filling import FillingTools
 from tablewright.doors.mcp.journeys import JourneyTools
 from tablewright.doors.mcp.resources import Resources
-from tablewright.doors.mcp.retrieval import RetrievalTools
 from tablewright.doors.mcp.tables import LONGEST_CSV, TableTools
 from tablewright.doors.server.authentication import Authentication
 from tablewright.doors.server.errors import NotLoggedIn, TooMany, error_response
@@ -80,7 +79,7 @@ class TablewrightServer(MCPServer[Any]):
         for tools in (TableTools, FillingTools, DocumentTools, JourneyTools):
             tools(context).add_to(self)
         if retrieval:
-            RetrievalTools(context).add_to(self)
+            add_retrieval_tools(self, context)
         self._resources.add_to(self)
 
     async def list_tools(self) -> list[Tool]:
