@@ -29,6 +29,7 @@ from tablewright.domain.shortlist import BUTTONS, KEY, PAGE, ChatReply
 from tablewright.domain.text import cell_text
 from tablewright.domain.usage import Usage, metered
 from tablewright.journeys.shortlist.wording import pressed
+from tablewright.operations.shortlist import TakeTurn, take_turn
 from tablewright.services import Services
 from tablewright.settings import Settings
 from tablewright.values.typed import typed
@@ -87,14 +88,16 @@ async def play(dialogue: dict[str, Any], truth: dict[str, Any], tally: Tally, ar
             **model_settings(args),
         )
         async with Services.open(settings) as services:
-            state = await services.begin_shortlist()
+            state = await services.store.shortlists.start()
             for turn in dialogue["turns"]:
                 message = turn["say"].strip("[]")
                 if message in BUTTONS and message not in map(pressed, state.buttons):
                     tally.pressed_in_vain += 1
                     turns.append({"say": turn["say"], "skipped": "the button is not there"})
                     continue
-                state, reply = await services.shortlist_turn(state.id, message, exports=Path(home))
+                turn = TakeTurn(shortlist=state.id, message=message)
+                taken = await take_turn(services, turn, exports=Path(home))
+                state, reply = taken.shortlist, taken.reply
                 tally.turns += 1
                 compare_top_five(dialogue["id"], reply, turn["expect"].get("products", []), tally)
                 turns.append({"say": turn["say"], "expect": turn["expect"], "reply": document(reply)})

@@ -13,12 +13,14 @@ from tablewright.domain.listing import FoundRows
 from tablewright.domain.model import Field
 from tablewright.domain.reply import Reply
 from tablewright.domain.research import AnsweredFollowUp, Brief, Research, ResearchEvent, ResearchRequest
+from tablewright.domain.shortlist import ChatReply, ShortlistState
 from tablewright.operations import ask as ask_verbs
 from tablewright.operations import documents as verbs
 from tablewright.operations import find as find_verbs
 from tablewright.operations import research as research_verbs
 from tablewright.operations import settings as settings_verbs
 from tablewright.operations import sharing as sharing_verbs
+from tablewright.operations import shortlist as shortlist_verbs
 from tablewright.operations.find import FindPlanned
 from tablewright.operations.rows import spec_field
 from tablewright.services import Services
@@ -131,3 +133,14 @@ async def refine_research(services: Services, research_id: str, question: str) -
     return await research_verbs.ask_follow_up(
         services, research_verbs.AskFollowUp(research=research_id, question=question)
     )
+
+
+# ── shortlist ───────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+async def shortlist_turn(
+    services: Services, shortlist_id: str, message: str, **more: Any
+) -> tuple[ShortlistState, ChatReply]:
+    request = shortlist_verbs.TakeTurn(shortlist=shortlist_id, message=message)
+    taken = await shortlist_verbs.take_turn(services, request, **more)
+    return taken.shortlist, taken.reply

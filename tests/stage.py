@@ -24,7 +24,7 @@ from tablewright.operations.research import open_researcher
 from tablewright.sample import files
 from tablewright.services import Services
 from tablewright.settings import Settings
-from tests.operating import add_documents, begin_research, find_rows, run_research
+from tests.operating import add_documents, begin_research, find_rows, run_research, shortlist_turn
 
 UNHURRIED = "36000"
 """Seconds: what is recorded must not depend on how fast the model that is recorded answers."""
@@ -143,9 +143,9 @@ class Stage:
         turns = []
         limits = {"shortlist_products": products, "shortlist_queries": "10", "shortlist_seconds": UNHURRIED}
         async with Services.open(self.settings(**limits)) as services:
-            state = await services.begin_shortlist()
+            state = await services.store.shortlists.start()
             for message in messages:
-                state, reply = await services.shortlist_turn(state.id, message, exports=self.folder)
+                state, reply = await shortlist_turn(services, state.id, message, exports=self.folder)
                 turns.append(
                     {
                         "message": message,

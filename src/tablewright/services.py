@@ -15,7 +15,6 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from tablewright.application.advising import ShortlistVerbs
 from tablewright.application.tables import TableVerbs
 from tablewright.domain.access import METERED, Acting, Metered, Person
 from tablewright.domain.run import ACTOR, Run
@@ -66,7 +65,7 @@ PATIENCE = 600.0
 """Seconds for which a database that is gone is waited for, once it was there."""
 
 
-class Services(TableVerbs, ShortlistVerbs):
+class Services(TableVerbs):
     def __init__(self, settings: Settings, store: Store, actor: str, stack: AsyncExitStack) -> None:
         self.settings = settings
         self.server = self

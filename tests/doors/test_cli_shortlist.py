@@ -38,7 +38,7 @@ def test_a_script_is_a_whole_conversation(shell: Shell) -> None:
     assert listed["phase"] == "end"
     shell("table", "show", listed["table_id"])
     assert shell.json("shortlist", "remove", listed["id"]) == {"removed": listed["id"]}
-    assert shell.json("shortlist", "--list") == {"shortlists": []}
+    assert shell.json("shortlist", "--list")["shortlists"] == []
     shell("table", "show", listed["table_id"])
 
 

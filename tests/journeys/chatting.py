@@ -11,6 +11,7 @@ from tablewright.domain.model import Table
 from tablewright.domain.shortlist import ChatReply, ShortlistState
 from tablewright.services import Services
 from tablewright.settings import Settings
+from tests.operating import shortlist_turn
 
 FORM = (
     "/form product: electric kettle | budget: 50 GBP | must: Variable temperature = yes; Capacity >= 1 l "
@@ -30,7 +31,7 @@ class Chat:
 
     async def say(self, *messages: str) -> ChatReply:
         for message in messages:
-            self.state, reply = await self.app.shortlist_turn(self.state.id, message)
+            self.state, reply = await shortlist_turn(self.app, self.state.id, message)
             self.replies.append(reply)
         return self.replies[-1]
 
@@ -45,7 +46,7 @@ class Chat:
 @asynccontextmanager
 async def chatting(settings: Settings, state_id: str = "") -> AsyncIterator[Chat]:
     async with Services.open(settings) as app:
-        state = await app.shortlist(state_id) if state_id else await app.begin_shortlist()
+        state = await app.store.shortlists.get(state_id) if state_id else await app.store.shortlists.start()
         yield Chat(app=app, state=state)
 
 

@@ -20,7 +20,7 @@ from tablewright.operations.fill import plan_fill
 from tablewright.operations.tables import RemoveTable, remove_table
 from tablewright.services import Services
 from tablewright.settings import Settings
-from tests.operating import add_documents, ask, begin_find, begin_research, find_rows, run_research
+from tests.operating import add_documents, ask, begin_find, begin_research, find_rows, run_research, shortlist_turn
 
 from ..models.endpoint import Endpoint, answer, running_endpoint
 from ..pages import small_web
@@ -105,10 +105,10 @@ async def test_finding_rows_keeps_to_what_is_left(tmp_path: Path) -> None:
 
 async def test_a_conversation_about_what_to_buy_keeps_to_what_is_left(tmp_path: Path) -> None:
     async with limited(tmp_path, {"dollars": LEFT}, search_price=str(SEARCH)) as (ann, person):
-        state = await ann.begin_shortlist()
+        state = await ann.store.shortlists.start()
         for said in (FORM, CONFIRM, ENRICH):
             with suppress(TablewrightError):
-                await ann.shortlist_turn(state.id, said)
+                await shortlist_turn(ann, state.id, said)
         assert await spent(ann, person) == 2 * SEARCH
 
 

@@ -14,7 +14,7 @@ from tablewright.domain.model import Step
 from tablewright.domain.research import ResearchRequest
 from tablewright.domain.shortlist import CONFIRM
 from tablewright.services import Services
-from tests.operating import add_documents, begin_find, begin_research, find_rows, run_research
+from tests.operating import add_documents, begin_find, begin_research, find_rows, run_research, shortlist_turn
 
 from ..models.endpoint import Endpoint, running_endpoint
 from ..pages import Page, SmallWeb, small_web
@@ -87,7 +87,7 @@ async def test_an_adviser_looks_for_products_with_no_words_of_a_document(tmp_pat
         await add_documents(chat.app, written(tmp_path, "We want a zorbler."), kind="memo")
         await chat.say("/form product: zorbler")
         steps: list[Step] = []
-        await chat.app.shortlist_turn(chat.state.id, CONFIRM, tell=steps.append)
+        await shortlist_turn(chat.app, chat.state.id, CONFIRM, tell=steps.append)
         assert leaked(web) == []
         assert "zorbler" in web.queries
         assert [step for step in steps if LEAK in step.detail and REASON in step.detail], "it is shown"

@@ -35,6 +35,7 @@ from tablewright.journeys.shortlist.shortlist import Shortlist
 from tablewright.journeys.shortlist.wording import step_text
 from tablewright.operations.tables import RemoveTable, remove_table
 from tablewright.settings import Settings
+from tests.operating import shortlist_turn
 
 from ..models.endpoint import Reply, answer, running_endpoint
 from ..pages import Page, small_web
@@ -222,10 +223,10 @@ async def test_two_turns_at_once_are_not_taken(chat: Chat, monkeypatch: pytest.M
 
     await chat.say(FORM)
     monkeypatch.setattr(ProductExploration, "run", waits)
-    first = asyncio.create_task(chat.app.shortlist_turn(chat.state.id, CONFIRM))
+    first = asyncio.create_task(shortlist_turn(chat.app, chat.state.id, CONFIRM))
     await begun.wait()
     with pytest.raises(EditConflict, match="still under way"):
-        await chat.app.acting("ann").shortlist_turn(chat.state.id, CONFIRM)
+        await shortlist_turn(chat.app.acting("ann"), chat.state.id, CONFIRM)
     go_on.set()
     assert "No product was found" in (await first)[1].text
 
@@ -237,7 +238,7 @@ async def test_cells_that_were_not_looked_for_in_time_can_be_gone_on_with(confir
     _, reply = await hurried.turn(confirmed.state.id, ENRICH)
     assert reply.text.endswith("cells were not looked for yet."), "what was not looked for is not called absent"
     assert (reply.cards, reply.buttons) == ((), (GO_ON,))
-    confirmed.state = await app.shortlist(confirmed.state.id)
+    confirmed.state = await app.store.shortlists.get(confirmed.state.id)
     assert "agreeing goes on" in step_text(confirmed.state, 0)
     before = counted(await confirmed.table(), "Price")
     reply = await confirmed.say(GO_ON)
@@ -304,7 +305,7 @@ async def test_sorting_sources_doubts_links_and_files_are_commands(advised: Chat
     assert listing.price is not None
     folder = tmp_path / "exports"
     folder.mkdir()
-    _, reply = await advised.app.shortlist_turn(advised.state.id, "/export ../../kettles.csv", exports=folder)
+    _, reply = await shortlist_turn(advised.app, advised.state.id, "/export ../../kettles.csv", exports=folder)
     assert Path(reply.file) == folder / "kettles.csv"
     assert Path(reply.file).read_text(encoding="utf-8-sig").count("\n") == len(table.rows) + 1
 
@@ -357,10 +358,10 @@ async def test_another_product_starts_over_and_the_table_is_kept(advised: Chat) 
 
 async def test_a_table_that_is_gone_is_said_and_the_conversation_starts_afresh(advised: Chat) -> None:
     await remove_table(advised.app, RemoveTable(table=advised.state.table_id))
-    state = await advised.app.begin_shortlist()
+    state = await advised.app.store.shortlists.start()
     gone = msgspec.structs.replace(advised.state, id=state.id)
     await advised.app.store.shortlists.save(gone)
-    _, reply = await advised.app.shortlist_turn(state.id, "/all")
+    _, reply = await shortlist_turn(advised.app, state.id, "/all")
     assert "not there any more" in reply.text
 
 

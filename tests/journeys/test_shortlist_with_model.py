@@ -15,6 +15,7 @@ from tablewright.decisions.choose_pages import FIND_PRODUCTS
 from tablewright.decisions.translation import ASKED
 from tablewright.domain.shortlist import CONFIRM, EDIT, ENRICH, KEY, MODIFY, PAGE, TRY_AGAIN
 from tablewright.messages.catalogue import CATALOGUES, texts_of
+from tests.operating import shortlist_turn
 
 from ..models.endpoint import Asked, Reply, answer, running_endpoint
 from ..pages import Page, SmallWeb, small_web
@@ -531,8 +532,8 @@ async def test_our_own_lines_and_buttons_are_translated_once_for_a_language(tmp_
         assert len(script.prompts(TRANSLATED)) == 1, "what the model answered is kept"
         CATALOGUES.pop(language)
         ASKED.clear()
-        other = await chat.app.begin_shortlist()
-        _, reply = await chat.app.shortlist_turn(other.id, "zz zz")
+        other = await chat.app.store.shortlists.start()
+        _, reply = await shortlist_turn(chat.app, other.id, "zz zz")
         assert "LOOKING FOR: zorbler." in reply.text
         assert len(script.prompts(TRANSLATED)) == 1
 

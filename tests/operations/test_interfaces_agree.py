@@ -52,7 +52,8 @@ WITHOUT: dict[str, dict[str, str]] = {
         ),
         "`--export` and `--out` name a file, whose ending is the format": "export_report export_result.format",
         "`tables show --row` shows one row of the same table": "get_row",
-        "the file is on the user's own machine": "get_document_text",
+        "the file is on the user's own machine": "get_document_text get_shortlist_file",
+        "a reply has the best candidates in their order": "rank_shortlist",
         "a report is kept as long as its table": "remove_research",
         "`doctor`, `strategies` and `--version` also work without a database": "get_version list_strategies run_doctor",
         "settings come from the environment and files; `doctor` tries them": (
@@ -63,19 +64,20 @@ WITHOUT: dict[str, dict[str, str]] = {
     "mcp": {
         "list_all lists, for all kinds of things together": (
             "list_attempts list_conversations.after list_documents list_proposals list_research.after list_runs "
-            "list_tables"
+            "list_shortlists list_tables"
         ),
         "show_table shows a table, its rows, a cell and a proposal": ("get_proposal get_row get_table list_operations"),
         "an assistant has few tools, because the definition of each is paid for in every conversation": (
             "add_field annotate_documents change_field create_document_table estimate_find get_cell_history "
             "get_document list_changes list_facts list_stale_cells plan_research remove_conversation remove_documents "
             "remove_field remove_research remove_row remove_table rename_table resume_run.current_settings "
-            "send_to_sheets start_find start_research tag_table"
+            "send_to_sheets start_find start_research tag_table get_shortlist rank_shortlist remove_shortlist"
         ),
         "add_rows takes CSV text that the assistant wrote": (
             "create_table import_table.delimiter import_table.encoding import_table.header import_table.sheet"
         ),
         "resources have whole tables, answers and reports": "export_report export_result.format export_table",
+        "no file is left for an assistant": "get_shortlist_file",
         "decide_proposal decides about many cells at once": "decide_proposal",
         "an assistant sees to no users, shares, models or settings": (
             "add_token add_user change_role create_view_link get_sharing get_version grant_table list_audit "
@@ -95,10 +97,10 @@ WITHOUT: dict[str, dict[str, str]] = {
         ),
         "lists are shown whole, as they change": (
             "get_run list_attempts list_changes.before list_conversations.after list_documents list_research.after "
-            "list_runs list_tables"
+            "list_runs list_shortlists list_tables"
         ),
         "a form previews the file first": "create_table import_table",
-        "a download of the browser": "export_report export_result.format export_table",
+        "a download of the browser": "export_report export_result.format export_table get_shortlist_file",
         "the export window chooses rows": "send_to_sheets",
         "the page has its own view of documents": (
             "annotate_documents create_document_table get_document get_document_text list_facts"
@@ -112,7 +114,7 @@ WITHOUT: dict[str, dict[str, str]] = {
             "annotations_aggregate annotations_search export_annotations_csv search_text search_vector"
         ),
         "rows are found at once, without a plan to confirm": "estimate_find find_more.fill plan_find",
-        "conversations and reports are kept": "remove_conversation remove_research",
+        "conversations and reports are kept": "remove_conversation remove_research remove_shortlist",
         "a person watches, and stops it when it takes too long": "resume_research.minutes",
     },
 }

@@ -64,7 +64,7 @@ def seeded(api: Api) -> dict[str, Any]:
         "document": answered.json()["documents"][0]["id"],
         "result": reply["result_id"],
         "research": researched(api),
-        "shortlist_id": api.post("/shortlists", {}, 201)["id"],
+        "shortlist": api.post("/shortlists", {}, 201)["id"],
         "user": "ann",
         "token": api.post("/tokens", {"user": "ann"}, 201)["token"]["id"],
         "conversation": reply["conversation"],

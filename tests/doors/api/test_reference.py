@@ -78,7 +78,8 @@ def test_what_costs_money_can_be_asked_for_once() -> None:
         "/research/plan",
         "/research/{research}/questions",
         "/research/{research}/resume",
-        "/shortlists/{shortlist_id}/turns",
+        "/shortlists",
+        "/shortlists/{shortlist}/turns",
     }
 
 

@@ -128,7 +128,7 @@ async def test_a_turn_with_the_advisor_that_is_broken_off_leaves_nothing_running
     monkeypatch.setattr(SampleWeb, "count", hold)
     async with within(tmp_path, mode="legacy") as talk:
         said = await talk("shortlist_turn", message="/form product: electric kettle | budget: 50 GBP")
-        conversation = {"shortlist_id": said["shortlist_id"]}
+        conversation = {"shortlist": said["shortlist_id"]}
         await talk("shortlist_turn", message="Confirm Requirements", **conversation)
         calling = asyncio.create_task(talk("shortlist_turn", message="Enrich Now", **conversation))
         async with asyncio.timeout(PATIENCE):

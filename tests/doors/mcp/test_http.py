@@ -47,7 +47,7 @@ async def test_research_and_a_shortlist_turn_need_the_token_and_tell_what_they_d
             assert (await talk.read(f"tablewright://research/{done['research_id']}")) == done["report_markdown"]
 
             turn = await talk("shortlist_turn", message="electric kettle")
-            again = await talk("shortlist_turn", message="/must Capacity >= 1 l", shortlist_id=turn["shortlist_id"])
+            again = await talk("shortlist_turn", message="/must Capacity >= 1 l", shortlist=turn["shortlist_id"])
             assert again["shortlist_id"] == turn["shortlist_id"]
             assert again["buttons"] == ["Confirm Requirements", "Edit Requirements"]
 

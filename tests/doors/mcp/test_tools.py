@@ -265,11 +265,11 @@ async def test_the_advisor_compares_and_writes_no_file_for_an_assistant(tmp_path
         said = await talk("shortlist_turn", message="/form product: electric kettle | budget: 50 GBP")
         target = tmp_path / "kettles.csv"
         for message in ("Confirm Requirements", "Enrich Now", f"/export {target}"):
-            last, said = said, await talk("shortlist_turn", message=message, shortlist_id=said["shortlist_id"])
+            last, said = said, await talk("shortlist_turn", message=message, shortlist=said["shortlist_id"])
         assert last["cards"][0]["place"] == 1
         assert last["rows"]
         uri = f"tablewright://tables/{said['table_id']}"
-        assert said["said"] == f"The whole table is the resource {uri}."
+        assert [each["text"] for each in said["said"]] == [f"The whole table is the resource {uri}."]
         assert not target.exists()
         assert "Product" in await talk.read(uri)
 

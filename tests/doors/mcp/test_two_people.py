@@ -24,7 +24,7 @@ NAMES = {
     "run_id": "run_id",
     "proposal_id": "proposal_id",
     "research": "research",
-    "shortlist_id": "shortlist_id",
+    "shortlist": "shortlist",
     "conversation": "conversation",
 }
 """Parameters that name a thing, and which."""

@@ -22,7 +22,7 @@ from tablewright.operations.fill import plan_fill
 from tablewright.services import Services
 from tests.doors.server.serving import TOKEN, Served, served
 from tests.doors.server.test_routes import READS, routes
-from tests.operating import add_documents, ask, begin_research, get_conversation, list_conversations
+from tests.operating import add_documents, ask, begin_research, get_conversation, list_conversations, shortlist_turn
 
 SECRET = "Quietwater"
 THINGS = (
@@ -35,7 +35,7 @@ THINGS = (
     "conversation",
     "result",
     "research",
-    "shortlist_id",
+    "shortlist",
     "id",
     "token",
 )
@@ -101,8 +101,8 @@ async def one_of_each(services: Services, folder: Path) -> dict[str, str]:
     await add_documents(ann, [lease])
     reply = await ask(ann, "Which leases end in 2027?")
     research = await begin_research(ann, f"Which towns are near {SECRET}?")
-    shortlist = await ann.begin_shortlist()
-    await ann.shortlist_turn(shortlist.id, f"A kettle for {SECRET}", exports=folder)
+    shortlist = await ann.store.shortlists.start()
+    await shortlist_turn(ann, shortlist.id, f"A kettle for {SECRET}", exports=folder)
     return {
         "table": table.id,
         "table_id": table.id,
@@ -113,7 +113,7 @@ async def one_of_each(services: Services, folder: Path) -> dict[str, str]:
         "conversation": reply.conversation,
         "result": reply.result_id or await ann.store.results.keep(SECRET, ["Lease"], []),
         "research": research.id,
-        "shortlist_id": shortlist.id,
+        "shortlist": shortlist.id,
         "id": table.id,
         "token": (await ann.store.tokens.all("ann"))[0].id,
     }
@@ -135,7 +135,7 @@ async def everything(services: Services) -> list[Any]:
         await ann.store.documents.all(),
         [await get_conversation(ann, each) for each in await list_conversations(ann)],
         [await ann.store.researches.get(each.id) for each in await ann.store.researches.all()],
-        await ann.shortlists(),
+        await ann.store.shortlists.all(),
     ]
 
 
@@ -274,7 +274,7 @@ def test_what_ann_shares_is_seen_by_those_she_names_and_by_no_one_else(world: Wo
         "document": f"/api/v1/documents/{known['document_id']}",
         "conversation": f"/api/v1/conversations/{known['conversation']}",
         "research": f"/api/v1/research/{known['research']}",
-        "shortlist": f"/api/v1/shortlists/{known['shortlist_id']}",
+        "shortlist": f"/api/v1/shortlists/{known['shortlist']}",
     }
     ann, bob, vic = (server.client(world.tokens[name]) for name in ("ann", "bob", "vic"))
     with ann, bob, vic:

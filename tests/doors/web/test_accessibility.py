@@ -17,7 +17,7 @@ from tablewright.operations.files import import_file
 from tablewright.operations.fill import plan_fill
 from tablewright.sample.documents import files
 from tablewright.services import Services
-from tests.operating import add_documents, begin_find, begin_research, find_rows, run_research
+from tests.operating import add_documents, begin_find, begin_research, find_rows, run_research, shortlist_turn
 
 from .conftest import PATIENCE, NewPage, Site, playwright, serve
 
@@ -99,10 +99,10 @@ async def do_research(services: Services) -> str:
 
 
 async def take_advice(services: Services) -> str:
-    begun = await services.begin_shortlist()
+    begun = await services.store.shortlists.start()
     form = "/form product: desk lamp | budget: 60 GBP | must: Power <= 12 W"
     for said in (form, "Confirm Requirements", "Enrich Now", "/soft 2"):
-        await services.shortlist_turn(begun.id, said)
+        await shortlist_turn(services, begun.id, said)
     return begun.id
 
 

@@ -103,7 +103,9 @@ def add_operation(
     endpoint.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     answers: dict[str, Any] = {"response_model": described(operation.reply)}
     if download:
-        formats = get_args(input_type(fields["format"].type)[0]) if "format" in fields else ("csv",)
+        formats = getattr(request_type, "formats", ("csv",))
+        if "format" in fields:
+            formats = get_args(input_type(fields["format"].type)[0])
         answers = {"response_class": FileResponse, "responses": file_responses(*formats)}
     router.add_api_route(path, endpoint, methods=[method], status_code=status, name=operation.name, **answers)
 

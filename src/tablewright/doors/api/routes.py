@@ -15,7 +15,6 @@ from tablewright.doors.api import (
     events,
     files,
     row_pages,
-    shortlists,
 )
 from tablewright.doors.api.adapter import add_operation
 from tablewright.doors.api.answers import ERRORS, Json
@@ -35,6 +34,7 @@ from tablewright.operations import (
     schedules,
     settings,
     sharing,
+    shortlist,
     tables,
     users,
 )
@@ -44,7 +44,7 @@ TOKEN = HTTPBearer(auto_error=False, scheme_name="token", description="A user's 
 
 TABLE, ROW = "/tables/{table}", "/tables/{table}/rows/{row_id}"
 DOCUMENT, PROPOSAL = "/documents/{document}", "/proposals/{proposal_id}"
-RUN, RESEARCH = "/runs/{run_id}", "/research/{research}"
+RUN, RESEARCH, SHORTLIST = "/runs/{run_id}", "/research/{research}", "/shortlists/{shortlist}"
 USER, THING = "/users/{user}", "/shares/{kind}/{id}"
 
 OPERATIONS: dict[str, dict[str, Operation[Any, Any]]] = {
@@ -141,6 +141,15 @@ OPERATIONS: dict[str, dict[str, Operation[Any, Any]]] = {
         f"GET {RESEARCH}/report": research.export_report,
         f"POST {RESEARCH}/questions": research.ask_follow_up,
     },
+    "shortlist": {
+        "GET /shortlists": shortlist.list_shortlists,
+        "POST /shortlists": shortlist.start_shortlist,
+        f"GET {SHORTLIST}": shortlist.get_shortlist,
+        f"DELETE {SHORTLIST}": shortlist.remove_shortlist,
+        f"GET {SHORTLIST}/ranking": shortlist.rank_shortlist,
+        f"POST {SHORTLIST}/turns": shortlist.take_turn,
+        f"GET {SHORTLIST}/files/{{file}}": shortlist.get_shortlist_file,
+    },
     "find": {
         "POST /find": find.start_find,
         "POST /find/plan": find.plan_find,
@@ -190,6 +199,7 @@ CREATES = frozenset(
         "add_user",
         "add_token",
         "create_view_link",
+        "start_shortlist",
     }
 )
 """Operations that are answered with status 201."""
@@ -210,7 +220,7 @@ STARTS = frozenset(
 FILES = {"add_documents": "paths"}
 FILE = {"import_table": "path"}
 """The field of a request that has the paths of uploaded files, or of one."""
-DOWNLOADS = frozenset({"export_result", "export_annotations_csv", "export_report"})
+DOWNLOADS = frozenset({"export_result", "export_annotations_csv", "export_report", "get_shortlist_file"})
 """Operations that write a file, which is the answer."""
 FIXED = {"share": {"only": True}}
 """Fields that a route does not take: what is put replaces what was there."""
@@ -235,7 +245,6 @@ for module in (
     files,
     row_pages,
     events,
-    shortlists,
 ):
     router.include_router(module.router, dependencies=[Depends(TOKEN)])
 for tag, routes in OPERATIONS.items():

@@ -15,7 +15,8 @@ from tablewright.doors.cli.root import Budget, Json, Model, Search, app, with_ap
 from tablewright.errors import BadFile, UsageError
 
 if TYPE_CHECKING:
-    from tablewright.domain.shortlist import ChatReply, ShortlistState
+    from tablewright.domain.shortlist import ChatReply
+    from tablewright.operations.shortlist import ShortlistPage
     from tablewright.services import Services
 
 BUILTIN = "builtin"
@@ -57,31 +58,42 @@ def shortlist(
     Every fact is a table cell with its source. Type a message, the number or label of a button, or a command (/help).
     Without a model you fill in a form, and what you type is used as search words.
     """
+    from tablewright.operations import shortlist as verbs
+    from tablewright.operations.operation import NO_LIMIT
+
     flags = {"model": model, "search": search, "budget": budget, "rates": rates}
     if action:
         if len(action) != 2 or action[0] != "remove":
             raise UsageError(f"Unexpected argument: {' '.join(action)}", advice="Write `shortlist remove ID`.")
-        with_app(lambda services: services.remove_shortlist(action[1]), flags)
-        output.print_json({"removed": action[1]}) if json else output.say(f"Removed {action[1]}; its table stays.")
+        request = verbs.GetShortlist(shortlist=action[1])
+        removed = with_app(lambda services: verbs.remove_shortlist(services, request), flags)
+        output.print_json(removed) if json else output.say(f"Removed {removed.removed}; its table stays.")
         return
     if list_all:
-        print_list(with_app(lambda services: services.shortlists(), flags), as_json=json)
+        everything = verbs.ListShortlists(limit=NO_LIMIT)
+        print_list(with_app(lambda services: verbs.list_shortlists(services, everything), flags), as_json=json)
         return
     if script is None and (json or not sys.stdin.isatty()):
         raise UsageError("There is nobody to talk to.", advice="Use --script FILE, or start it in a terminal.")
 
     async def talk(services: Services) -> dict[str, Any]:
-        state = await services.shortlist(conversation) if conversation else await services.begin_shortlist()
+        if conversation:
+            state = await verbs.get_shortlist(services, verbs.GetShortlist(shortlist=conversation))
+        else:
+            state = await verbs.start_shortlist(services, verbs.StartShortlist())
         turns = []
         is_form = not conversation and services.settings.model == BUILTIN
         async for said in messages(script, is_form=is_form):
             message = pressed(said, state.buttons)
             if script is not None and not json:
                 output.print_prose(f"› {said}", 4_000)
-            state, reply = await turned(services, state.id, message)
-            turns.append({"message": message, "reply": reply})
+            with output.Bar("Thinking") as bar:
+                request = verbs.TakeTurn(shortlist=state.id, message=message)
+                taken = await verbs.take_turn(services, request, watch=bar.follow_fill, tell=bar.tell)
+            state = taken.shortlist
+            turns.append({"message": message, "reply": taken.reply})
             if not json:
-                print_reply(reply, state.language)
+                print_reply(taken.reply, state.language)
             if state.phase == "end":
                 break
         return {"id": state.id, "turns": turns, "state": state}
@@ -133,11 +145,6 @@ def pressed(said: str, buttons: tuple[str, ...]) -> str:
     return label
 
 
-async def turned(services: Services, state_id: str, message: str) -> tuple[ShortlistState, ChatReply]:
-    with output.Bar("Thinking") as bar:
-        return await services.shortlist_turn(state_id, message, watch=bar.follow_fill, tell=bar.tell)
-
-
 def print_reply(reply: ChatReply, language: str = "") -> None:
     from tablewright.messages.catalogue import figure, translate
 
@@ -164,10 +171,7 @@ def print_reply(reply: ChatReply, language: str = "") -> None:
         console.print(output.plain(labels, 400), style="bold", highlight=False)
 
 
-def print_list(found: list[ShortlistState], *, as_json: bool) -> None:
-    keys = ("id", "phase", "table_id", "created_at")
-    listed = [{key: getattr(each, key) for key in keys} | {"looking_for": each.requirements} for each in found]
+def print_list(found: ShortlistPage, *, as_json: bool) -> None:
     empty = "There is no shortlist yet. Begin: tablewright shortlist."
-    lines = [[each.id, each.phase, each.requirements.product_type, output.when(each.created_at)] for each in found]
-    columns = ["Conversation", "Phase", "Looking for", "Started"]
-    output.print_list(as_json, {"shortlists": listed}, empty, columns, lines)
+    lines = [[each.id, each.phase, each.product_type, output.when(each.created_at)] for each in found.shortlists]
+    output.print_list(as_json, found, empty, ["Conversation", "Phase", "Looking for", "Started"], lines)

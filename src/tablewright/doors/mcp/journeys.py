@@ -10,12 +10,11 @@ from typing import Annotated, Any
 
 import msgspec
 from mcp.server.mcpserver import MCPServer
-from pydantic import Field as Key
 
 from tablewright.domain.document import document
 from tablewright.domain.listing import DEFAULT_ROWS, MOST_ROWS, FoundRows
 from tablewright.domain.run import Progress
-from tablewright.domain.shortlist import ChatReply, ShortlistState
+from tablewright.domain.shortlist import ReplySentence
 from tablewright.doors.mcp.answers import Answer, add_tool, hints
 from tablewright.doors.mcp.context import Call, ToolContext, begins_round, in_words, refuse_failed, step_by_step
 from tablewright.doors.mcp.filling import Wait
@@ -46,9 +45,8 @@ from tablewright.operations.research import (
     get_research,
     resume_research,
 )
+from tablewright.operations.shortlist import StartShortlist, TakeTurn, TurnTaken, start_shortlist, take_turn
 from tablewright.services import Services
-
-LONGEST_MESSAGE = 4_000
 
 
 class RowsToFind(StartFind, frozen=True, kw_only=True):
@@ -66,6 +64,12 @@ class ToResearch(ResearchQuestion, frozen=True, kw_only=True):
         str, msgspec.Meta(max_length=200, description="Ask this as a follow-up to finished research.")
     ] = ""
     minutes: Minutes = None
+
+
+class TurnToTake(TakeTurn, frozen=True, kw_only=True):
+    shortlist: Annotated[
+        str, msgspec.Meta(max_length=200, description="From the turn before; empty: a new conversation.")
+    ] = ""
 
 
 class JourneyTools:
@@ -114,26 +118,18 @@ class JourneyTools:
             refuse_failed(await self._context.wait(call, run_id, rounds_in_words()))
         return show_research(await get_research(services, GetResearch(research=created.id)), run_id)
 
-    async def shortlist_turn(
-        self,
-        message: Annotated[
-            str, Key(min_length=1, max_length=LONGEST_MESSAGE, description="What the user says, or a button's label.")
-        ],
-        call: Call,
-        shortlist_id: Annotated[str, Key(description="From the turn before; empty: a new conversation.")] = "",
-    ) -> Answer:
+    async def shortlist_turn(self, call: Call, request: TurnToTake) -> Answer:
         """One turn with the shopping advisor, which asks what the user wants, compares products in a table with sources
         and explains trade-offs. Let the user decide about buttons: "Enrich Now" may cost money."""
         services = self._services
-        state = await (services.shortlist(shortlist_id) if shortlist_id else services.begin_shortlist())
+        started = request.shortlist or (await start_shortlist(services, StartShortlist())).id
+        turn = TakeTurn(shortlist=started, message=request.message)
 
-        async def turn(watch: Callable[[Progress], None]) -> tuple[ShortlistState, ChatReply]:
+        async def take(watch: Callable[[Progress], None]) -> TurnTaken:
             with tempfile.TemporaryDirectory(prefix="tablewright-") as folder:  # no file is left for an assistant
-                return await services.shortlist_turn(
-                    state.id, message, watch=watch, tell=step_by_step(watch), exports=Path(folder)
-                )
+                return await take_turn(services, turn, watch=watch, tell=step_by_step(watch), exports=Path(folder))
 
-        return turn_taken(*await self._context.telling(call, turn))
+        return show_turn(await self._context.telling(call, take))
 
 
 async def answer_follow_up(services: Services, question: AskFollowUp, watch: Callable[[Progress], None]) -> Answer:
@@ -177,30 +173,11 @@ def show_research(found: ResearchShown, run_id: str) -> Answer:
     return said | {"report_markdown": markdown, "references": references, "unfound": unfound}
 
 
-def turn_taken(state: ShortlistState, reply: ChatReply) -> Answer:
-    exported = f"The whole table is the resource {SCHEME}tables/{state.table_id}."
-    return {
-        "shortlist_id": state.id,
-        "phase": state.phase,
-        "said": exported if reply.file else reply.text,
-        "buttons": list(reply.buttons),
-        "cards": [
-            {
-                "place": card.place,
-                "row_id": card.row_id,
-                "name": card.name,
-                "score": round(card.score, 3),
-                "not_known_to_meet_every_must": card.is_open,
-                "said": [each.text for each in card.said],
-                "official_url": card.official_url,
-            }
-            for card in reply.cards
-        ],
-        "columns": list(reply.columns),
-        "rows": [list(row) for row in reply.rows],
-        "offers": [
-            {"shop": each.shop, "url": each.url, "price": each.price_text, "stock": each.stock}
-            for each in reply.listings
-        ],
-        "table_id": state.table_id,
-    }
+def show_turn(taken: TurnTaken) -> Answer:
+    """Without the conversation so far, which the assistant has seen; a file that was asked for is a resource."""
+    state, reply = taken.shortlist, taken.reply
+    if reply.file:
+        exported = f"The whole table is the resource {SCHEME}tables/{state.table_id}."
+        reply = msgspec.structs.replace(reply, file="", said=(ReplySentence(text=exported),))
+    about: Answer = {"shortlist_id": state.id, "phase": state.phase, "table_id": state.table_id}
+    return about | dict(document(reply))

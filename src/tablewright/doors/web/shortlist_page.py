@@ -51,6 +51,15 @@ from tablewright.doors.web.sharing import may_share, share_button
 from tablewright.doors.web.words import language, t
 from tablewright.errors import UsageError
 from tablewright.messages.catalogue import PageText, translate
+from tablewright.operations.shortlist import (
+    GetShortlist,
+    StartShortlist,
+    TakeTurn,
+    get_shortlist,
+    rank_shortlist,
+    start_shortlist,
+    take_turn,
+)
 from tablewright.values.shortlist_form import form_message
 
 LONGEST = 4_000
@@ -88,7 +97,7 @@ async def shortlists_page() -> None:
 
     async def begin(words: str) -> None:
         now = await visit_to_run()
-        state = await now.services.begin_shortlist()
+        state = await start_shortlist(now.services, StartShortlist())
         send(now, state.id, words)
         ui.navigate.to(f"/shortlist/{state.id}")
 
@@ -115,7 +124,7 @@ async def shortlists_page() -> None:
         earlier_list(
             t("Earlier conversations"),
             [t("Product"), t("Stage"), t("Started")],
-            await seen.services.shortlists(),
+            await seen.services.store.shortlists.all(),
             shortlist_line,
             nothing=(
                 "checklist",
@@ -169,7 +178,7 @@ def shortlist_line(state: ShortlistState) -> list[Shown]:
 @or_missing
 async def shortlist_page(shortlist_id: str) -> None:
     seen = await visit_now()
-    state = await seen.services.shortlist(shortlist_id)
+    state = await get_shortlist(seen.services, GetShortlist(shortlist=shortlist_id))
     with journey(t("Shortlist"), here="/shortlist"):
         if await may_share():
             share_button("shortlist", state.id)
@@ -194,10 +203,9 @@ def send(now: Visit, shortlist_id: str, words: str) -> Undertaking:
             undertaking.said = step.detail
 
         with tempfile.TemporaryDirectory(prefix="tablewright-") as folder:
-            state, reply = await now.services.shortlist_turn(
-                shortlist_id, words, watch=watch, tell=tell, exports=Path(folder)
-            )
-            talk.keep(len(state.messages) - 1, reply)
+            request = TakeTurn(shortlist=shortlist_id, message=words)
+            taken = await take_turn(now.services, request, watch=watch, tell=tell, exports=Path(folder))
+            talk.keep(len(taken.shortlist.messages) - 1, taken.reply)
 
     talk.asked = words
     return undertakings(now).begin(key_of(shortlist_id), "Thinking", turn)
@@ -213,6 +221,10 @@ class AdviceView:
         self.was_busy = True  # a turn may end while the page is made: the first look reads the state again
         self.shows_work = False
         self.table = LivingTable(state.table_id)
+
+    @property
+    def named(self) -> GetShortlist:
+        return GetShortlist(shortlist=self.state.id)
 
     @property
     def is_busy(self) -> bool:
@@ -238,7 +250,7 @@ class AdviceView:
     async def rank(self) -> None:
         """Rank compared candidates, but not while cells are filled, so that nothing changes its place."""
         if self.state.has_presented and not self.is_busy:
-            self.table.ranking = await self.seen.services.shortlist_ranking(self.state.id)
+            self.table.ranking = await rank_shortlist(self.seen.services, self.named)
 
     def show_conditions(self) -> None:
         """Show the confirmed conditions; before, they can be changed in the conversation."""
@@ -317,7 +329,7 @@ class AdviceView:
 
     async def say(self, words: str) -> None:
         now = await visit_to_run()
-        await now.services.shortlist(self.state.id)
+        await get_shortlist(now.services, self.named)
         if self.is_busy:
             raise UsageError(
                 t("“{words}” was not sent: the last message is still being answered.", words=shortened(words, 80)),
@@ -339,7 +351,7 @@ class AdviceView:
             await self.table.update()
         elif self.was_busy:
             self.was_busy = False
-            state = await self.seen.services.shortlist(self.state.id)
+            state = await get_shortlist(self.seen.services, self.named)
             if state == self.state and not self.shows_work:
                 return  # what is shown is so already, and a new button would lose a press on its way here
             self.state = state

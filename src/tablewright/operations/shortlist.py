@@ -1,0 +1,211 @@
+"""Decide what to buy: a conversation with the advisor, whose facts are cells of a table of products."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+from collections.abc import Callable
+from contextlib import nullcontext
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, ClassVar
+
+import msgspec
+
+from tablewright.domain.model import Noun, Step
+from tablewright.domain.run import Progress
+from tablewright.domain.shortlist import ChatReply, Phase, Ranking, ShortlistState
+from tablewright.domain.wording import within_bounds
+from tablewright.errors import EditConflict, NotFound
+from tablewright.operations.operation import (
+    USUAL_LIMIT,
+    After,
+    FileWritten,
+    Limit,
+    Page,
+    Question,
+    Request,
+    operation,
+)
+from tablewright.operations.paging import newest_first
+from tablewright.operations.paths import hidden_from_others
+from tablewright.operations.tables import Removed
+
+if TYPE_CHECKING:
+    from tablewright.services import Services
+
+EXPORTS = "exports"
+"""In the home folder: the files that people asked the advisor for."""
+
+ShortlistRef = Annotated[str, msgspec.Meta(min_length=1, max_length=200, description="The id of the conversation.")]
+
+
+class ShortlistHead(Noun, frozen=True):
+    id: str
+    phase: Phase
+    product_type: str
+    table_id: str
+    created_at: str
+    updated_at: str
+
+
+class ShortlistPage(Page, frozen=True):
+    shortlists: tuple[ShortlistHead, ...]
+
+
+class TurnTaken(Noun, frozen=True):
+    """The reply of the advisor, and the conversation after it. Every fact of the reply names its cells. A `file` is at
+    `/shortlists/{shortlist}/files/{file}`."""
+
+    shortlist: ShortlistState
+    reply: ChatReply
+
+
+class ListShortlists(Request, frozen=True):
+    limit: Limit = USUAL_LIMIT
+    after: After = ""
+
+
+@operation("read")
+async def list_shortlists(services: Services, request: ListShortlists) -> ShortlistPage:
+    """Shortlists, newest first."""
+    found = await services.store.shortlists.all()
+    some, more = newest_first(found, request.after, request.limit, lambda each: (each.created_at, each.id))
+    heads = [
+        ShortlistHead(
+            id=each.id,
+            phase=each.phase,
+            product_type=each.requirements.product_type,
+            table_id=each.table_id,
+            created_at=each.created_at,
+            updated_at=each.updated_at,
+        )
+        for each in some
+    ]
+    return ShortlistPage(shortlists=tuple(heads), next=more)
+
+
+class StartShortlist(Request, frozen=True):
+    pass
+
+
+@operation("run")
+async def start_shortlist(services: Services, request: StartShortlist) -> ShortlistState:
+    """Starts a conversation; keep its id."""
+    return await services.store.shortlists.start()
+
+
+class GetShortlist(Request, frozen=True):
+    shortlist: ShortlistRef
+
+
+@operation("read")
+async def get_shortlist(services: Services, request: GetShortlist) -> ShortlistState:
+    """The whole conversation, and what it is waiting for."""
+    hidden = nullcontext() if services.person is None else hidden_from_others(f"shortlist {request.shortlist!r}")
+    with hidden:
+        return await services.store.shortlists.get(request.shortlist)
+
+
+@operation("write")
+async def remove_shortlist(services: Services, request: GetShortlist) -> Removed:
+    """Deletes a conversation; its table stays."""
+    state = await get_shortlist(services, request)
+    await services.store.shortlists.remove(state.id)
+    return Removed(removed=state.id)
+
+
+@operation("read")
+async def rank_shortlist(services: Services, request: GetShortlist) -> Ranking:
+    """The candidates in the order in which they meet the requirements, and the excluded ones, by the cells as they are
+    now."""
+    from tablewright.journeys.shortlist.ranking import rank
+    from tablewright.policies import rates_of
+
+    state = await get_shortlist(services, request)
+    if not state.table_id:
+        return Ranking()
+    return rank(await services.store.tables.load(state.table_id), state.requirements, rates_of(services.settings))
+
+
+class TakeTurn(Request, frozen=True, kw_only=True):
+    shortlist: ShortlistRef
+    message: Annotated[
+        Question,
+        msgspec.Meta(
+            description="What you say, or the label of one of the last reply's buttons.",
+            examples=["A quiet kettle under 60 pounds"],
+        ),
+    ]
+
+
+@operation("run")
+async def take_turn(
+    services: Services,
+    request: TakeTurn,
+    *,
+    watch: Callable[[Progress], None] = lambda _: None,
+    tell: Callable[[Step], None] = lambda _: None,
+    exports: Path | None = None,
+) -> TurnTaken:
+    """Sends a message or presses a button. Once products are searched for, the reply may take minutes."""
+    from tablewright.journeys.shortlist.context import TurnContext
+    from tablewright.journeys.shortlist.shortlist import Shortlist
+    from tablewright.policies import rates_of, shortlist_limits, terms_of
+
+    shortlist_id = (await get_shortlist(services, GetShortlist(shortlist=request.shortlist))).id
+    through_server = exports is None and services.person is not None
+    if through_server:  # a place that the user names would be one on the server's disk
+        exports = exports_folder(services, shortlist_id)
+        exports.mkdir(parents=True, exist_ok=True)
+    if shortlist_id in services.turns_under_way:  # both turns would spend, and one reply would be lost
+        raise EditConflict(
+            "The last turn of this conversation is still under way; nothing was done.",
+            advice="Wait for its reply, then say it again.",
+        )
+    services.turns_under_way.add(shortlist_id)
+    try:
+        context = TurnContext(
+            services.store,
+            await services.open_tools(("web", "model")),
+            actor=services.actor,
+            terms=terms_of(services.settings),
+            limits=shortlist_limits(services.settings),
+            rates=rates_of(services.settings),
+            concurrency=services.settings.concurrency,
+            watch=watch,
+            tell=tell,
+            folder=exports,
+        )
+        async with services.spending():
+            state, reply = await Shortlist(context).turn(shortlist_id, within_bounds(request.message, "message"))
+    finally:
+        services.turns_under_way.discard(shortlist_id)
+    if through_server:
+        reply = msgspec.structs.replace(reply, file=Path(reply.file).name)
+    return TurnTaken(shortlist=state, reply=reply)
+
+
+class ShortlistFile(GetShortlist, frozen=True):
+    formats: ClassVar[tuple[str, ...]] = ("csv", "tsv", "xlsx", "json", "jsonl", "md", "parquet")
+
+    file: Annotated[str, msgspec.Meta(max_length=255, description="The name of the file.")]
+
+    @property
+    def format(self) -> str:
+        return Path(self.file).suffix.removeprefix(".")
+
+
+@operation("read")
+async def get_shortlist_file(services: Services, request: ShortlistFile, *, path: Path) -> FileWritten:
+    """A file that the advisor wrote."""
+    state = await get_shortlist(services, GetShortlist(shortlist=request.shortlist))
+    folder = exports_folder(services, state.id)
+    written = {each.name: each for each in folder.iterdir()} if folder.is_dir() else {}
+    if request.file not in written:
+        raise NotFound(f"There is no file {request.file!r}.")
+    await asyncio.to_thread(shutil.copyfile, written[request.file], path)
+    return FileWritten(name=Path(request.file).stem)
+
+
+def exports_folder(services: Services, shortlist_id: str) -> Path:
+    return services.settings.home_folder / EXPORTS / shortlist_id
