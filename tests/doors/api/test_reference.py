@@ -70,6 +70,8 @@ def test_what_costs_money_can_be_asked_for_once() -> None:
         "/tables/{table_id}/runs",
         "/tables/{table_id}/recheck",
         "/tables/{table_id}/refresh",
+        "/runs/{run_id}/cancel",
+        "/runs/{run_id}/resume",
         "/ask",
         "/find",
         "/find/plan",

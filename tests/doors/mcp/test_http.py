@@ -43,7 +43,7 @@ async def test_research_and_a_shortlist_turn_need_the_token_and_tell_what_they_d
             assert any("Round 1: " in each for each in told)
             assert done["references"][0]["quotes"]
             answered = await talk("research", research=done["research_id"], question=FOLLOW_UP)
-            assert "€3.20" in answered["sentences"][0]
+            assert "€3.20" in answered["sentences"][0]["text"]
             assert (await talk.read(f"tablewright://research/{done['research_id']}")) == done["report_markdown"]
 
             turn = await talk("shortlist_turn", message="electric kettle")

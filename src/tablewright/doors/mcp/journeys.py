@@ -31,6 +31,7 @@ from tablewright.operations.find import (
     get_found,
     plan_find,
 )
+from tablewright.operations.operation import Name
 from tablewright.operations.research import (
     AskFollowUp,
     GetResearch,
@@ -53,6 +54,10 @@ class RowsToFind(StartFind, frozen=True, kw_only=True):
     question: Annotated[
         str, msgspec.Meta(max_length=4_000, description="For example: Nordic fintechs with more than 100 staff.")
     ] = ""
+    fields: Annotated[
+        tuple[Name, ...],
+        msgspec.Meta(max_length=24, description="The column that names the things first: Name, Staff:number."),
+    ] = ()
     rows: Annotated[int, msgspec.Meta(ge=0, le=MOST_ROWS, description="The most rows; 0: the default.")] = 0
     table: Annotated[
         str, msgspec.Meta(max_length=300, description="Instead of a question: a table to find more rows for.")
