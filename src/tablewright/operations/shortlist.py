@@ -119,12 +119,11 @@ async def rank_shortlist(services: Services, request: GetShortlist) -> Ranking:
     """The candidates in the order in which they meet the requirements, and the excluded ones, by the cells as they are
     now."""
     from tablewright.journeys.shortlist.ranking import rank
-    from tablewright.policies import rates_of
 
     state = await get_shortlist(services, request)
     if not state.table_id:
         return Ranking()
-    return rank(await services.store.tables.load(state.table_id), state.requirements, rates_of(services.settings))
+    return rank(await services.store.tables.load(state.table_id), state.requirements, services.rates)
 
 
 class TakeTurn(Request, frozen=True, kw_only=True):
@@ -150,7 +149,6 @@ async def take_turn(
     """Sends a message or presses a button. Once products are searched for, the reply may take minutes."""
     from tablewright.journeys.shortlist.context import TurnContext
     from tablewright.journeys.shortlist.shortlist import Shortlist
-    from tablewright.policies import rates_of, shortlist_limits, terms_of
 
     shortlist_id = (await get_shortlist(services, GetShortlist(shortlist=request.shortlist))).id
     through_server = exports is None and services.person is not None
@@ -168,9 +166,9 @@ async def take_turn(
             services.store,
             await services.open_tools(("web", "model")),
             actor=services.actor,
-            terms=terms_of(services.settings),
-            limits=shortlist_limits(services.settings),
-            rates=rates_of(services.settings),
+            terms=services.terms,
+            limits=services.shortlist_limits,
+            rates=services.rates,
             concurrency=services.settings.concurrency,
             watch=watch,
             tell=tell,

@@ -67,9 +67,11 @@ def test_what_costs_money_can_be_asked_for_once() -> None:
         if any(each["name"] == "Idempotency-Key" for each in operation.get("parameters", []))
     }
     assert keyed == {
-        "/tables/{table_id}/runs",
-        "/tables/{table_id}/recheck",
-        "/tables/{table_id}/refresh",
+        "/tables/{table}/runs",
+        "/tables/{table}/recheck",
+        "/tables/{table}/refresh",
+        "/tables/{table}/schedules",
+        "/tables/{table}/fields/plan",
         "/runs/{run_id}/cancel",
         "/runs/{run_id}/resume",
         "/ask",
