@@ -270,7 +270,10 @@ class Jobs:
         run = await self._store.runs.get(run_id)
         interrupted = await self.is_interrupted(run)
         if run.status == "running" and run.owner.endswith(HERE) and not interrupted:
-            raise UsageError(f"Run {run_id} can only be stopped by the process that does it ({run.owner}).")
+            raise UsageError(
+                f"Run {run_id} is part of a run or a question of process {run.owner}, and stops only with it.",
+                advice="`tablewright runs list` shows what runs.",
+            )
         await self._store.runs.ask_to_stop(run_id)
         if interrupted:
             await (await self._open_executor()).end_as(run.owner, run_id)
