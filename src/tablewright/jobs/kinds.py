@@ -31,7 +31,7 @@ class RunKind(Noun, frozen=True):
 RUN_KINDS = {
     kind.name: kind
     for kind in (
-        RunKind(name="ingest", work="tablewright.operations.work:run_ingest"),
+        RunKind(name="ingest", work="tablewright.operations.documents:run_ingest"),
         RunKind(name="find", work="tablewright.operations.find:run_find", spends=True),
         RunKind(name="recheck", work="tablewright.operations.fill:run_recheck"),
         RunKind(name="refresh", work="tablewright.operations.fill:run_refresh", spends=True),

@@ -6,6 +6,7 @@ import asyncio
 import platform
 import shutil
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import partial
 from os import PathLike
 from pathlib import Path
@@ -17,7 +18,7 @@ from tablewright.domain.corpus import Category, Document, KindBy
 from tablewright.domain.form import KnownGroup
 from tablewright.domain.model import Noun
 from tablewright.domain.naming import check_name
-from tablewright.errors import NotFound, UsageError
+from tablewright.errors import ModelError, NotFound, UsageError
 from tablewright.operations.ask import open_asker
 from tablewright.operations.operation import USUAL_LIMIT, After, Limit, Page, Request, operation
 from tablewright.operations.paging import by_number, oldest_first
@@ -27,6 +28,7 @@ from tablewright.operations.tables import TableImported, describe_import
 if TYPE_CHECKING:
     from tablewright.corpus.ingest import Ingested, IngestProgress
     from tablewright.domain.files import Imported
+    from tablewright.jobs.kinds import RunContext
     from tablewright.services import Services
 
 UPLOADS = "uploads"
@@ -233,6 +235,38 @@ async def add_documents(
         seconds=done.seconds,
         documents=tuple(show_document(services, each) for each in named),
     )
+
+
+async def run_ingest(services: Services, context: RunContext) -> Ingested:
+    """Do the run of `add_documents`; again after an interruption, it skips what was read. Only the machine that has the
+    files can continue it."""
+    from tablewright.corpus.ingest import Ingest
+    from tablewright.journeys.ask.kinds import guess_kinds
+
+    request, store = context.request, services.store
+    if request["host"] != platform.node():
+        raise UsageError(f"The files are on {request['host']}.", advice="Add them there.")
+    corpus = await services.toolbox.open_corpus(store)
+    reader = Ingest(store, corpus.embedder, workers=request["workers"], parsers=services.toolbox.parsers)
+    paths = [Path(path) for path in request["paths"]]
+    done = await reader.add(paths, context.tell, kind=request.get("kind", ""))
+    context.forgets = True  # the name of a document that is removed later must be found nowhere
+    await store.kinds.mark_changed()
+    classified = await _classify_new_documents(services)
+    return msgspec.structs.replace(done, classified=classified, from_titles=await guess_kinds(store))
+
+
+async def _classify_new_documents(services: Services) -> int:
+    from tablewright.assembly import BUILTIN
+    from tablewright.journeys.ask.kinds import AT_INGEST, classify
+
+    if services.settings.model.strip() in ("", BUILTIN):
+        return 0
+    # The documents are read by now: a model that cannot be opened, or may not be paid, takes nothing from them.
+    with suppress(UsageError, ModelError):
+        await services.store.ledger.refuse_spent()
+        return await classify(services.store, await services.toolbox.open_model(), lambda _: None, most=AT_INGEST)
+    return 0
 
 
 def clean_kind(text: str) -> str:
