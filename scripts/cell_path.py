@@ -146,7 +146,7 @@ async def research_one_question(folder: Path, recorder: CallRecorder) -> object:
     from tablewright.doors.library import aio
 
     with recorder.recording():
-        return await aio.research("When was Brightwater Foods founded?", **options(folder))
+        return await aio.research("When was Brightwater Foods founded?", max_searches=1, **options(folder))
 
 
 async def advise_on_one_product(folder: Path, recorder: CallRecorder) -> object:
