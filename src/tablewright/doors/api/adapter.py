@@ -98,6 +98,9 @@ def add_operation(
 
             return await (answer() if idempotency is None else idempotency.answer(answer))
 
+    # An operation may have two routes, such as one with the table in its path: generated clients need two names.
+    is_second = any(getattr(each, "name", "") == operation.name for each in router.routes)
+    route_name = f"{operation.name}_of_{in_path[0]}" if is_second else operation.name
     endpoint.__name__ = operation.name
     endpoint.__doc__ = operation.__doc__
     endpoint.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
@@ -107,7 +110,7 @@ def add_operation(
         if "format" in fields:
             formats = get_args(input_type(fields["format"].type)[0])
         answers = {"response_class": FileResponse, "responses": file_responses(*formats)}
-    router.add_api_route(path, endpoint, methods=[method], status_code=status, name=operation.name, **answers)
+    router.add_api_route(path, endpoint, methods=[method], status_code=status, name=route_name, **answers)
 
 
 def parameter(name: str, annotation: Any, default: Any = ...) -> inspect.Parameter:
