@@ -8,20 +8,24 @@ from __future__ import annotations
 
 import asyncio
 import getpass
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from copy import copy
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from tablewright.application.tables import TableVerbs
+from tablewright.application.base import Application
 from tablewright.domain.access import METERED, Acting, Metered, Person
+from tablewright.domain.history import TableSummary
+from tablewright.domain.model import Row, RowId, Table
 from tablewright.domain.run import ACTOR, Run
 from tablewright.engine.changes import Changes
 from tablewright.engine.fill import Fill
 from tablewright.engine.outcome import Filled
 from tablewright.engine.policy import Terms
+from tablewright.engine.rows import read_windows
+from tablewright.errors import NotFound
 from tablewright.jobs.jobs import Jobs
 from tablewright.journeys.files import KnownFile
 from tablewright.journeys.refresh import RefreshRound
@@ -65,7 +69,7 @@ PATIENCE = 600.0
 """Seconds for which a database that is gone is waited for, once it was there."""
 
 
-class Services(TableVerbs):
+class Services(Application):
     def __init__(self, settings: Settings, store: Store, actor: str, stack: AsyncExitStack) -> None:
         self.settings = settings
         self.server = self
@@ -124,6 +128,36 @@ class Services(TableVerbs):
                 yield services
             finally:
                 await services.jobs.leave()
+
+    async def tables(self) -> list[TableSummary]:
+        return await self.store.tables.all()
+
+    async def load(self, name_or_id: str) -> Table:
+        """With all its rows, in memory."""
+        return await self.store.tables.load((await self.table(name_or_id)).id)
+
+    async def rows(self, table_id: str) -> AsyncIterator[Row]:
+        """All of them, in their order, however many: `async for row in services.rows(table_id)`."""
+        async for window in read_windows(self.store, table_id):
+            for row in window.rows:
+                yield row
+
+    async def page(self, table_id: str, *, after: RowId = 0, limit: int = 100) -> Sequence[Row]:
+        """The rows that come after one of them, at most so many; fewer where they are long, and none at the end."""
+        return (await self.store.tables.window(table_id, after=after, limit=limit)).rows
+
+    async def rows_by_id(self, table_id: str, row_ids: Sequence[RowId]) -> dict[RowId, Row]:
+        return {row.id: row for row in (await self.store.tables.rows(table_id, row_ids)).rows}
+
+    async def row(self, table_id: str, row_id: RowId) -> Row:
+        """Raises NotFound where the table has no such row."""
+        found = await self.rows_by_id(table_id, [row_id])
+        if row_id not in found:
+            raise NotFound(f"Table {table_id} has no row {row_id}.")
+        return found[row_id]
+
+    async def count(self, table_id: str) -> int:
+        return await self.store.tables.count(table_id)
 
     def acting(
         self, actor: str, person: Person | None = None, *, door: str = "library", patience: float | None = None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from .conftest import Shell
 
 SAMPLE = {"TABLEWRIGHT_SEARCH": "sample", "TABLEWRIGHT_MODEL": "builtin", "TABLEWRIGHT_FETCH_DELAY": "0"}
-ASKED = ("find", "electric kettles", "--columns", "Product, Price:money, Availability", "--no-fill", "--rows", "30")
+ASKED = ("find", "electric kettles", "--field", "Product, Price:money, Availability", "--no-fill", "--rows", "30")
 
 
 def sampled(shell: Shell) -> Shell:
@@ -43,6 +43,6 @@ def test_an_estimate_plans_the_table_and_searches_nothing(shell: Shell) -> None:
 
 
 def test_what_does_not_go_together_is_refused(shell: Shell) -> None:
-    for wrong in (("find",), ("find", "kettles", "--more", "kettles"), ("find", "--more", "kettles", "--columns", "A")):
+    for wrong in (("find",), ("find", "kettles", "--more", "kettles"), ("find", "--more", "kettles", "--field", "A")):
         shell(*wrong, code=2)
     shell("find", "--show", "nothing", code=2)

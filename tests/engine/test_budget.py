@@ -87,7 +87,7 @@ async def test_what_is_left_says_which_cap_and_needs_work(web: SmallWeb, model: 
     assert not Cell(status="FAILED", reason="not_found").needs_work
     assert filled.cap == "$0.001"
     async with Services.open(settings) as services:
-        assert await services.cost("works") == pytest.approx(filled.usage.cost_usd)
+        assert await services.store.runs.cost("works") == pytest.approx(filled.usage.cost_usd)
 
 
 @pytest.mark.parametrize("applied", [True, False], ids=["applied", "not applied"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Annotated
 
 import msgspec
@@ -111,13 +112,22 @@ class FieldSpec(Request, frozen=True):
     name: Annotated[
         str, msgspec.Meta(min_length=1, max_length=300, examples=["Founded"], description="Without braces.")
     ]
-    type: FieldType = "text"
-    question: Annotated[Text, msgspec.Meta(examples=["What year was {Company} founded?"])] = ""
-    description: Text = ""
-    unit: Name = ""
+    type: Annotated[FieldType, msgspec.Meta(description="What its values are.")] = "text"
+    question: Annotated[
+        str,
+        msgspec.Meta(
+            max_length=20_000,
+            examples=["What year was {Company} founded?"],
+            description="What to find out for each row; or a formula.",
+        ),
+    ] = ""
+    description: Annotated[
+        str, msgspec.Meta(max_length=20_000, description="What counts as a value, and what not.")
+    ] = ""
+    unit: Annotated[str, msgspec.Meta(max_length=300, description="Of its numbers, or the currency of its money.")] = ""
     options: Annotated[tuple[Name, ...], msgspec.Meta(max_length=1_000, description="What a `select` may be.")] = ()
-    required: bool = False
-    role: Role = "standard"
+    required: Annotated[bool, msgspec.Meta(description="A row without a value is incomplete.")] = False
+    role: Annotated[Role, msgspec.Meta(description="How it is used; standard unless a workflow made it.")] = "standard"
     depends_on: Annotated[
         tuple[Name, ...], msgspec.Meta(max_length=100, description="The columns whose change makes it stale.")
     ] = ()
@@ -339,3 +349,26 @@ async def list_stale_cells(services: Services, request: ListStaleCells) -> Stale
     found = await services.store.log.stale(table.id)
     some, more = by_cell(found, request.after, request.limit, lambda cell: (cell.row_id, cell.field))
     return StalePage(total=len(found), cost_usd=sum(cell.cost for cell in found), cells=tuple(some), next=more)
+
+
+# ── reading many rows ───────────────────────────────────────────────────────────────────────────────────────────────
+
+
+async def list_row_ids(services: Services, table_id: str, keep: Callable[[Row], bool] | None = None) -> list[RowId]:
+    """Return the rows of a table in their order; with `keep`, called in a reader's thread, only those it keeps."""
+    if keep is None:
+        return await services.store.tables.row_ids(table_id)
+    kept: list[RowId] = []
+    await services.store.tables.stream(table_id, lambda rows: kept.extend(row.id for row in rows if keep(row)))
+    return kept
+
+
+async def read_column(services: Services, table_id: str, field: str, take: Callable[[RowId, Cell], None]) -> None:
+    """Hand the cells of a column to `take`, in the order of the rows, in a reader's thread."""
+    (await services.table(table_id)).require_field(field)
+
+    def take_each(rows: Sequence[Row]) -> None:
+        for row in rows:
+            take(row.id, row.cell(field))
+
+    await services.store.tables.stream(table_id, take_each, field=field)

@@ -229,7 +229,7 @@ async def get_table(services: Services, request: GetTable) -> TableShown:
         name=table.name,
         key_field=table.key_field,
         row_count=await services.count(table.id),
-        cost_usd=await services.cost(table.id),
+        cost_usd=await services.store.runs.cost(table.id),
         fields=table.fields,
     )
 

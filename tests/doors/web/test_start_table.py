@@ -102,7 +102,7 @@ async def test_a_pasted_list_of_many_rows_is_imported_whole(site: Site, browser:
         await dialog.get_by_role("button", name="Import").click()
         await page.wait_for_url("**/tables/many-pasted-firms")
     async with site.open() as services:
-        ids = await services.row_ids("many-pasted-firms")
+        ids = await services.store.tables.row_ids("many-pasted-firms")
         found = await services.rows_by_id("many-pasted-firms", [ids[-1]])
         assert (len(ids), [cell.value for cell in found[ids[-1]].cells.values()]) == (rows, [last])
 

@@ -182,9 +182,9 @@ async def test_a_value_of_a_column_that_is_only_proposed_is_found(services: Serv
     proposal_id = (await run.run()).proposal_id
     wanted = RowQuery(table_id=table_id, proposals=(proposal_id,), find="24")
     assert list((await find_rows(services, wanted)).row_ids) == [2]
-    before = await services.activity(table_id)
+    before = await services.store.tables.activity(table_id)
     await services.changes.reject(proposal_id)
-    assert await services.activity(table_id) != before
+    assert await services.store.tables.activity(table_id) != before
     assert list((await find_rows(services, wanted)).row_ids) == []
 
 

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 from tablewright.domain.text import cell_text
 from tablewright.doors.cli import output, views
 from tablewright.doors.cli.root import Json, app
-from tablewright.operations.fill import FillOptions, plan_fill
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -42,6 +41,7 @@ async def show(folder: Path, *, quiet: bool) -> dict[str, Any]:
 
     from tablewright.domain.fieldspec import parse_field
     from tablewright.operations.files import import_file
+    from tablewright.operations.fill import plan_fill
     from tablewright.sample import COLUMNS
     from tablewright.sample.model import RecordedModel
     from tablewright.services import Services
@@ -101,6 +101,7 @@ async def judged(home: Path, model_url: str) -> tuple[dict[str, Any], dict[str, 
 
     from tablewright.domain.fieldspec import parse_field
     from tablewright.operations.files import import_file
+    from tablewright.operations.fill import FillOptions, plan_fill
     from tablewright.sample.model import NAME
     from tablewright.services import Services
     from tablewright.settings import Settings

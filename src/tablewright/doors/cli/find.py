@@ -27,10 +27,12 @@ SHOWN = 20
 @app.command()
 def find(
     question: Annotated[str, typer.Argument(help="What to find: “Nordic fintechs with more than 100 staff”.")] = "",
-    columns: Annotated[
-        str,
-        typer.Option("--columns", help="The columns; the first one names the things: “Name, Country, Staff:number”."),
-    ] = "",
+    field: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--field", help="A column, or several: “Name, Country, Staff:number”; the first one names things."
+        ),
+    ] = None,
     where: Annotated[
         str, typer.Option("--where", help="Conditions that every row must meet: “Staff > 100 and Country = Norway”.")
     ] = "",
@@ -76,13 +78,13 @@ def find(
     if sum(map(bool, (question, more, show))) != 1:
         raise UsageError(
             "Say what to find, or name a table with --more or --show.",
-            advice='tablewright find "Nordic fintechs with more than 100 staff" --columns "Name, Country, Staff"',
+            advice='tablewright find "Nordic fintechs with more than 100 staff" --field "Name, Country, Staff"',
         )
     if out is not None:
         target_format(out)
-    fields = tuple(split_columns(columns))
+    fields = tuple(split_columns(", ".join(field or [])))
     if not question and (fields or where):
-        raise UsageError("--columns and --where go with a new search.")
+        raise UsageError("--field and --where go with a new search.")
 
     async def work(services: Services) -> FoundRows | None:
         if show:

@@ -70,7 +70,7 @@ def research(
     minutes: Annotated[
         float, typer.Option("--minutes", metavar="N", min=0, show_default=False, help="The most minutes it may take.")
     ] = 0,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Start at once, without showing the plan first.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Start at once, without showing the plan first.")] = False,
     resume: Annotated[str, typer.Option("--resume", metavar="ID", help="Resume research that was interrupted.")] = "",
     refine: Annotated[
         str, typer.Option("--refine", metavar="ID", help="Ask a follow-up, from the stored evidence first.")

@@ -20,6 +20,7 @@ from tablewright.domain.text import cell_text, shortened
 from tablewright.doors.server.turns import Turns
 from tablewright.doors.web.words import basis_text, confidence_text, reason_text, t
 from tablewright.errors import UsageError
+from tablewright.operations.rows import list_row_ids, read_column
 from tablewright.services import Services
 
 Only: TypeAlias = Literal["", "high", "medium", "low", "failed", "empty", "flagged", "stale", "disputed", "proposed"]
@@ -141,7 +142,7 @@ class RowOrders:
         person, at = services.actor, (wanted, 0)
         if wanted.is_plain:
             person = EVERYONE
-            at = (RowQuery(table_id=wanted.table_id), (await services.activity(wanted.table_id)).change)
+            at = (RowQuery(table_id=wanted.table_id), (await services.store.tables.activity(wanted.table_id)).change)
         own = self._of.setdefault(person, OrderedDict())
         if at not in own or failed(own[at]):
             own[at] = asyncio.create_task(self._find(services, wanted, person))
@@ -187,7 +188,7 @@ async def find_rows(services: Services, wanted: RowQuery) -> MatchingRows:
     table = await services.table(wanted.table_id)
     unlike = Incomparable()
     keep = await keeper(services, table, wanted, unlike) if wanted.is_filtered else None
-    found = await services.row_ids(table.id, keep)
+    found = await list_row_ids(services, table.id, keep)
     return MatchingRows(
         row_ids=array("q", await sort_rows(services, wanted, found) if wanted.sort else found),
         unlike_amounts=unlike.amounts,
@@ -215,7 +216,7 @@ async def sort_rows(services: Services, wanted: RowQuery, row_ids: Sequence[RowI
 
     is_there = (await services.table(wanted.table_id)).field(wanted.sort) is not None
     if is_there:  # else it is only proposed
-        await services.column(wanted.table_id, wanted.sort, take_own)
+        await read_column(services, wanted.table_id, wanted.sort, take_own)
     async for operation in open_operations(services, wanted.proposals, field=wanted.sort):
         if operation.cell.value is None and operation.row_id in staying:
             continue
@@ -343,7 +344,7 @@ async def count_marks(services: Services, table: Table, proposals: tuple[str, ..
         counts[""] += 1
         return False
 
-    await services.row_ids(table.id, count)
+    await list_row_ids(services, table.id, count)
     return {each: counts[each] for each in ONLY}
 
 
@@ -394,7 +395,7 @@ async def block(services: Services, table: Table, proposals: Sequence[str], row_
     for start in range(0, len(row_ids), fits):
         wanted = row_ids[start : start + fits]
         proposed = await proposed_cells(services, proposals, wanted)
-        async for rows in services.row_windows(table.id, wanted):
+        async for rows in services.store.tables.windows_of(table.id, wanted):
             drawn = await asyncio.to_thread(
                 lambda some, over: [shown_row(row, names, over.get(row.id, {})) for row in some], rows, proposed
             )

@@ -116,7 +116,7 @@ async def shown_texts(
 
     texts: list[list[str]] = []
     size = 0
-    async for rows in services.row_windows(table.id, row_ids):
+    async for rows in services.store.tables.windows_of(table.id, row_ids):
         lines = await asyncio.to_thread(lambda some: [[text(row, name) for name in fields] for row in some], rows)
         size += sum(len(each) for line in lines for each in line)
         if size > MOST_COPIED_CHARACTERS:

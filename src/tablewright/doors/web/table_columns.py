@@ -21,6 +21,7 @@ from tablewright.doors.web.grid_rows import mark
 from tablewright.doors.web.words import TYPES, t, translated, type_text
 from tablewright.errors import UsageError
 from tablewright.messages.catalogue import PageText
+from tablewright.operations.rows import read_column
 from tablewright.services import Services
 from tablewright.values.units import with_unit
 
@@ -142,7 +143,7 @@ async def statistics(services: Services, table: Table, field: Field) -> list[tup
                 unit = cell.value.currency if isinstance(cell.value, Money) else ""
                 figures.setdefault(unit or field.unit, []).append(value)
 
-    await services.column(table.id, field.name, take)
+    await read_column(services, table.id, field.name, take)
     filled = texts.total()
     lines = [
         (t("Filled"), t("{filled} of {all}", filled=filled, all=marks.total())),

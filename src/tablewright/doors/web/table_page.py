@@ -31,6 +31,7 @@ from tablewright.doors.web.table_run import NEWEST, ProposalPanel, RunBar
 from tablewright.doors.web.words import t
 from tablewright.errors import NotFound, TablewrightError, UsageError
 from tablewright.operations.fill import FillOptions, RecheckTable, plan_fill, recheck
+from tablewright.operations.rows import list_row_ids
 from tablewright.operations.tables import RemoveTable, RenameTable, TagTable, remove_table, rename_table, tag_table
 
 LOOK_EVERY, LOOK_AT_RUNS_EVERY = 0.4, 2.0
@@ -145,7 +146,7 @@ class OpenTable:
         """Read the table again, and return its undecided proposals, the newest first."""
         visit = await visit_now()
         self.table = await visit.table(self.table.id)
-        self._activity = await visit.services.activity(self.table.id)
+        self._activity = await visit.services.store.tables.activity(self.table.id)
         self._runs = await visit.services.jobs.all(self.table.id, limit=NEWEST)
         heads = await visit.services.store.proposals.all(self.table.id)
         return [head for head in heads if head.status in ("open", "building")]
@@ -207,7 +208,7 @@ class OpenTable:
 
     async def _look_around(self) -> None:
         try:
-            now = await (await visit_now()).services.activity(self.table.id)
+            now = await (await visit_now()).services.store.tables.activity(self.table.id)
         except NotFound as error:
             self._looking.cancel()
             self._show_missing(error)
@@ -408,7 +409,7 @@ class OpenTable:
         visit = await visit_to_write(self.table.id, runs=True)
         run = await visit.services.jobs.get(head.run_id)
         done = {row_id for row_id, _ in await visit.services.store.proposals.open_cells(head.id)}
-        others = [row_id for row_id in await visit.services.row_ids(self.table.id) if row_id not in done]
+        others = [row_id for row_id in await list_row_ids(visit.services, self.table.id) if row_id not in done]
         fill = await plan_fill(
             visit.services,
             self.table.id,
