@@ -36,6 +36,7 @@ for module in iter_modules(operations.__path__):
 
 WITHOUT: dict[str, dict[str, str]] = {
     "api": {
+        "start_recheck does the same as a run": "recheck",
         "asks a model for minutes, and is no run yet": "annotate_documents",
         "a route of its own, because it sends a file": "export_table",
         "the settings of a server are changed by who has its machine or its page": (
@@ -48,13 +49,18 @@ WITHOUT: dict[str, dict[str, str]] = {
         ),
         "`tables import -` takes rows as JSON or CSV": "create_table",
         "the command does the work itself, so that it can show its progress": (
-            "find_more resume_research start_find start_research"
+            "find_more resume_research start_find start_recheck start_research"
         ),
         "`--export` and `--out` name a file, whose ending is the format": "export_report export_result.format",
         "`tables show --row` shows one row of the same table": "get_row",
         "the file is on the user's own machine": "get_document_text get_shortlist_file",
         "a reply has the best candidates in their order": "rank_shortlist",
         "a report is kept as long as its table": "remove_research",
+        "--estimate shows it": "estimate_fill estimate_refresh",
+        "enrich names the columns": "plan_columns",
+        "a person at the terminal is asked before a strategy acts outside the table": (
+            "start_fill.acts start_refresh.acts"
+        ),
         "`doctor`, `strategies` and `--version` also work without a database": "get_version list_strategies run_doctor",
         "settings come from the environment and files; `doctor` tries them": (
             "list_offered_models save_settings try_settings"
@@ -79,6 +85,10 @@ WITHOUT: dict[str, dict[str, str]] = {
         "resources have whole tables, answers and reports": "export_report export_result.format export_table",
         "no file is left for an assistant": "get_shortlist_file",
         "decide_proposal decides about many cells at once": "decide_proposal",
+        "enrich, with `estimate`, and recheck do it": (
+            "estimate_fill estimate_refresh plan_columns start_recheck start_refresh"
+        ),
+        "what runs by itself is set up by people": "list_schedules remove_schedules set_schedule",
         "an assistant sees to no users, shares, models or settings": (
             "add_token add_user change_role create_view_link get_sharing get_version grant_table list_audit "
             "list_models list_offered_models list_quotas list_settings list_strategies list_tokens list_users "
@@ -93,7 +103,9 @@ WITHOUT: dict[str, dict[str, str]] = {
             "remove_field remove_row set_cell undo.change undo.run undo.table undo.to"
         ),
         "the review page decides cell by cell, with the calls that the operation makes": (
-            "apply_proposal decide_proposal get_proposal list_operations list_proposals reject_proposal"
+            "apply_proposal.below apply_proposal.fields apply_proposal.force apply_proposal.min_confidence "
+            "apply_proposal.rows decide_proposal.force get_proposal list_operations list_proposals "
+            "reject_proposal.below reject_proposal.fields reject_proposal.min_confidence reject_proposal.rows"
         ),
         "lists are shown whole, as they change": (
             "get_run list_attempts list_changes.before list_conversations.after list_documents list_research.after "
@@ -110,6 +122,9 @@ WITHOUT: dict[str, dict[str, str]] = {
             "remove_user renew_token revoke_table set_quotas"
         ),
         "the frame and the forms of the page show it": "get_version list_strategies test_model",
+        "the page shows the run of the table while it works": (
+            "estimate_fill estimate_refresh recheck.dry_run set_schedule.apply start_fill start_recheck start_refresh"
+        ),
         "tools of an assistant": (
             "annotations_aggregate annotations_search export_annotations_csv search_text search_vector"
         ),
@@ -220,6 +235,8 @@ def nodes_in(folder: Path) -> Iterator[ast.AST]:
 OTHER_NAMES = {
     "--yes": "answers whatever a command would ask",
     "--readable/--unreadable": "each side of the choice has a name",
+    "--with": "reads as a sentence: share table sales --with ann",
+    "--private": "says what becomes of it, where --only says nothing",
 }
 """Options that are not called like their field, and why."""
 
