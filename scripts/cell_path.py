@@ -151,15 +151,16 @@ async def research_one_question(folder: Path, recorder: CallRecorder) -> object:
 
 async def advise_on_one_product(folder: Path, recorder: CallRecorder) -> object:
     """Send a form, then press the first button of each reply."""
+    from tablewright.operations.shortlist import StartShortlist, TakeTurn, start_shortlist, take_turn
     from tablewright.services import Services
     from tablewright.settings import Settings
 
     async with Services.open(Settings(**options(folder))) as services:
-        shortlist = (await services.begin_shortlist()).id
+        shortlist = (await start_shortlist(services, StartShortlist())).id
         message = f"/form product: {PRODUCT} | budget: 50 GBP"
         with recorder.recording():
             while message:
-                _, reply = await services.shortlist_turn(shortlist, message)
+                reply = (await take_turn(services, TakeTurn(shortlist=shortlist, message=message))).reply
                 message = next(iter(reply.buttons), "")
             return reply
 
