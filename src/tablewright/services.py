@@ -8,18 +8,20 @@ from __future__ import annotations
 
 import asyncio
 import getpass
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
+from contextlib import AbstractContextManager, AsyncExitStack, asynccontextmanager, nullcontext
 from copy import copy
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tablewright.application.base import Application
 from tablewright.domain.access import METERED, Acting, Metered, Person
 from tablewright.domain.history import TableSummary
 from tablewright.domain.model import Row, RowId, Table
+from tablewright.domain.research import Extent
 from tablewright.domain.run import ACTOR, Run
+from tablewright.domain.shortlist import ShortlistLimits
 from tablewright.engine.changes import Changes
 from tablewright.engine.fill import Fill
 from tablewright.engine.outcome import Filled
@@ -27,22 +29,26 @@ from tablewright.engine.policy import Terms
 from tablewright.engine.rows import read_windows
 from tablewright.errors import NotFound
 from tablewright.jobs.jobs import Jobs
+from tablewright.journeys.enrich import OpenTools
 from tablewright.journeys.files import KnownFile
 from tablewright.journeys.refresh import RefreshRound
 from tablewright.logs import hide_secrets_of
-from tablewright.settings import Settings
+from tablewright.settings import SAMPLE_WEB, Settings
 from tablewright.settings_sources import load_settings
 from tablewright.store.home import make_home
+from tablewright.store.ledger import MEGABYTE
 from tablewright.store.store import Store
 from tablewright.store.table_details import Views
-from tablewright.strategies.strategy import Strategy, find_strategy
+from tablewright.strategies.strategy import Need, Strategy, Tools, find_strategy
 from tablewright.temporary import remove_abandoned
+from tablewright.values.money import BUNDLED, Rates, read_rates
 
 if TYPE_CHECKING:
     from pydantic_ai.models import Model
 
     from tablewright.assembly import ProvidedObjects, Toolbox
     from tablewright.corpus.parse.parser import Parser
+    from tablewright.domain.usage import Usage
     from tablewright.jobs.executor import RunTools
     from tablewright.journeys.ask.members import RowTable
     from tablewright.sources.search.provider import SearchFunction, SearchProvider
@@ -69,7 +75,7 @@ PATIENCE = 600.0
 """Seconds for which a database that is gone is waited for, once it was there."""
 
 
-class Services(Application):
+class Services:
     def __init__(self, settings: Settings, store: Store, actor: str, stack: AsyncExitStack) -> None:
         self.settings = settings
         self.server = self
@@ -253,6 +259,95 @@ class Services(Application):
     async def problems(self) -> list[str]:
         """What is wrong with the kept tables; empty when all are sound."""
         return [problem for table in await self.tables() for problem in await self.store.log.problems(table.id)]
+
+    @property
+    def terms(self) -> Terms:
+        return Terms.from_settings(self.settings)
+
+    @property
+    def rates(self) -> Rates:
+        return read_rates(Path(self.settings.rates).expanduser()) if self.settings.rates else BUNDLED
+
+    @property
+    def research_extent(self) -> Extent:
+        return Extent(**self.settings.part("research_"))
+
+    @property
+    def shortlist_limits(self) -> ShortlistLimits:
+        return ShortlistLimits(**self.settings.part("shortlist_"))
+
+    async def charge_files(self, paths: Sequence[Path]) -> None:
+        def measure() -> int:
+            return sum(path.stat().st_size for path in paths if path.is_file())
+
+        if self.store.database.acting.person is not None:
+            await self.charge_upload(await asyncio.to_thread(measure))
+
+    async def charge_upload(self, size: int) -> None:
+        """Count bytes that a person sends through a server towards their limit, whatever becomes of them."""
+        if self.store.database.acting.person is not None:
+            await self.store.ledger.charge("uploads", size / MEGABYTE)
+
+    async def is_sample(self, table_id: str) -> bool:
+        """Whether the table came with Tablewright: what it is about is fictional, and is found in the sample web."""
+        return await self.store.imports.is_sample(table_id)
+
+    async def table(self, name_or_id: str) -> Table:
+        """Without its rows."""
+        return await self.store.tables.find(name_or_id)
+
+    @asynccontextmanager
+    async def spending(self) -> AsyncIterator[None]:
+        """Around what may cost money and is no run: with a budget to itself, paid by the user it is done for, and
+        refused to those who have spent all that they may this month."""
+        await self.store.ledger.refuse_spent()
+        async with self.jobs.paid_by_acting():
+            with self._apart():
+                yield
+
+    def _apart(self, before: Usage | None = None) -> AbstractContextManager[None]:
+        """A server does the work of many: there each piece of work has the budget to itself. A command does one."""
+        from tablewright.models.budget import open_allowance
+
+        return self.toolbox.apart(before) if self.jobs.serves_others or open_allowance() else nullcontext()
+
+    async def open_tools(self, needs: Collection[Need]) -> Tools:
+        return await self.toolbox.open(needs, self.store)
+
+    @property
+    def toolbox(self) -> Toolbox:
+        from tablewright.assembly import NOTHING_GIVEN, Toolbox
+
+        if self._toolbox is None:
+            given = self._given or NOTHING_GIVEN
+            self._toolbox = Toolbox(self.settings, self.store, self._stack, self.on_missing_model, given)
+        return self._toolbox
+
+    @property
+    def sample_toolbox(self) -> Toolbox:
+        from tablewright.assembly import Toolbox
+
+        if self._sample_toolbox is None:
+            self._sample_toolbox = Toolbox(replace(self.settings, **SAMPLE_WEB), self.store, self._stack)
+        return self._sample_toolbox
+
+    async def toolbox_for(self, table_id: str) -> Toolbox:
+        return self.sample_toolbox if await self.is_sample(table_id) else self.toolbox
+
+    async def opener_for(
+        self, table_id: str, settings: Settings | None = None, stack: AsyncExitStack | None = None
+    ) -> OpenTools:
+        """Return what opens the tools for a table; those for other settings than the usual ones close with `stack`."""
+        if settings is None or settings == self.settings:
+            toolbox = await self.toolbox_for(table_id)
+        else:
+            from tablewright.assembly import NOTHING_GIVEN, Toolbox
+
+            sample = await self.is_sample(table_id)
+            settings = replace(settings, **SAMPLE_WEB) if sample else settings
+            given = NOTHING_GIVEN if sample else self._given or NOTHING_GIVEN
+            toolbox = Toolbox(settings, self.store, stack or self._stack, self.on_missing_model, given)
+        return partial(toolbox.open, seen=self.store)
 
 
 def usual_limits(settings: Settings) -> dict[Metered, float]:
