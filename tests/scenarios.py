@@ -45,7 +45,7 @@ from tablewright.health import try_model
 from tablewright.operations import fill
 from tablewright.operations.files import import_file
 from tablewright.operations.fill import PlanColumns, plan_fill
-from tablewright.sample import files
+from tablewright.sample.documents import files
 from tablewright.sample.site import address
 from tablewright.sample.world import world
 from tablewright.services import Services

@@ -21,7 +21,7 @@ from tablewright.operations.files import import_file
 from tablewright.operations.fill import FillOptions, plan_fill
 from tablewright.operations.find import open_finder
 from tablewright.operations.research import open_researcher
-from tablewright.sample import files
+from tablewright.sample.documents import files
 from tablewright.services import Services
 from tablewright.settings import Settings
 from tests.operating import add_documents, begin_research, find_rows, run_research, shortlist_turn

@@ -26,7 +26,7 @@ import pytest
 import typer
 
 from tablewright.doors.cli.main import app
-from tablewright.sample import files
+from tablewright.sample.documents import files
 from tablewright.services import Services
 from tests.doors.conftest import Shell
 from tests.homes import new_home

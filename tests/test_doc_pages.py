@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from tablewright.sample import files
+from tablewright.sample.documents import files
 from tests.doors.conftest import Shell
 from tests.homes import new_home
 from tests.test_doc_commands import PAGES, ROOT, answering, blocks, commands

@@ -22,7 +22,7 @@ import mcp.client.stdio  # noqa: F401  # it keeps the stderr it is imported with
 import pytest
 
 from tablewright.operations import research as research_verbs
-from tablewright.sample import files
+from tablewright.sample.documents import files
 from tablewright.services import Services
 from tests.doors.server.serving import TOKEN, served
 from tests.recorded import Recording, replayed

@@ -42,7 +42,7 @@ from pathlib import Path
 import tablewright as tw
 from tablewright.domain.research import Report
 from tablewright.doors.cli.demo import judged
-from tablewright.formats.reports import render
+from tablewright.formats.reports.write import render
 from tablewright.sample.model import RecordedModel
 
 for name in tw.__all__:

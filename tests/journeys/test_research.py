@@ -9,8 +9,8 @@ import pytest
 
 from tablewright.domain.research import ResearchEvent
 from tablewright.errors import RunError, UsageError
-from tablewright.formats.reports import render
 from tablewright.formats.reports.wording import address
+from tablewright.formats.reports.write import render
 from tablewright.services import Services
 from tablewright.settings import Settings
 from tests.operating import add_documents, begin_research, remove_documents, run_research

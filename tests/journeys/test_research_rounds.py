@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tablewright.domain.research import Research
-from tablewright.formats.reports import render
+from tablewright.formats.reports.write import render
 from tablewright.services import Services
 from tests.operating import begin_research, run_research
 

@@ -15,8 +15,8 @@ from msgspec import structs
 from tablewright.domain.research import ResearchRequest
 from tablewright.domain.retrieved import Retrieved
 from tablewright.errors import ModelError
-from tablewright.formats.reports import render
 from tablewright.formats.reports.wording import address
+from tablewright.formats.reports.write import render
 from tablewright.journeys.research.progress import memo_text
 from tablewright.journeys.research.rounds import MOST_PAGES, independent_of
 from tablewright.models.tokens import estimate_tokens

@@ -5,7 +5,7 @@ from typing import Any
 
 import pypdfium2
 
-from tablewright.sample import files
+from tablewright.sample.documents import files
 from tablewright.sample.pdf import write_pdf
 
 

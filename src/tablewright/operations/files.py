@@ -100,7 +100,7 @@ async def add_sample(services: Services) -> Table:
     """Create the sample table. Its columns are read from the sample web by the built-in reader: no key, no internet, no
     cost."""
     from tablewright.assembly import BUILTIN, Toolbox
-    from tablewright.sample import COLUMNS
+    from tablewright.sample.site import COLUMNS
 
     with as_file(package_files("tablewright.sample") / "companies.csv") as path:
         options = FileOptions(name="Sample companies", origin=f"{SAMPLE}companies")

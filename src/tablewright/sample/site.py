@@ -15,6 +15,14 @@ import msgspec
 from tablewright.domain.model import Noun
 from tablewright.sample import markup
 
+COLUMNS = (
+    "Founded:number=What year was {Company} founded?",
+    "Headquarters=In which city is {Company} headquartered?",
+    "CEO=Who is the chief executive of {Company}?",
+    "Employees:number=How many people does {Company} employ?",
+)
+"""Fields that the pages of the sample's companies answer."""
+
 Layout: TypeAlias = Literal["plain", "cards", "frames", "news", "wiki", "register", "shop", "app", "board"]
 
 

@@ -19,7 +19,7 @@ from mcp.client.streamable_http import streamable_http_client
 from starlette.types import ASGIApp
 
 from tablewright.doors.mcp.server import TablewrightServer, create_server
-from tablewright.sample import files
+from tablewright.sample.documents import files
 from tablewright.services import Services
 from tablewright.settings import Settings
 from tests.patience import PATIENCE

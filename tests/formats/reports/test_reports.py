@@ -30,8 +30,8 @@ from tablewright.domain.research import (
     Verdict,
 )
 from tablewright.errors import BadFile, UsageError
-from tablewright.formats.reports import render, report_format
 from tablewright.formats.reports.tidy import rewritten
+from tablewright.formats.reports.write import render, report_format
 from tablewright.text import one_line
 from tests.formats.reports.example import EMPTY_HANDED, HOSTILE, REPORT
 from tests.formats.reports.reading import (

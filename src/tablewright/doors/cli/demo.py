@@ -42,8 +42,8 @@ async def show(folder: Path, *, quiet: bool) -> dict[str, Any]:
     from tablewright.domain.fieldspec import parse_field
     from tablewright.operations.files import import_file
     from tablewright.operations.fill import plan_fill
-    from tablewright.sample import COLUMNS
     from tablewright.sample.model import RecordedModel
+    from tablewright.sample.site import COLUMNS
     from tablewright.services import Services
     from tablewright.settings import Settings
 

@@ -87,7 +87,7 @@ def research(
     checked on independent sites; the report shows where they disagree and says what could not be found. Without a
     model, the report consists of excerpts.
     """
-    from tablewright.formats.reports import report_format
+    from tablewright.formats.reports.write import report_format
     from tablewright.operations import research as verbs
     from tablewright.operations.operation import NO_LIMIT
 
@@ -211,7 +211,7 @@ def print_event(event: ResearchEvent) -> None:
 
 
 def print_research(found: ResearchShown, out: Path | None) -> None:
-    from tablewright.formats.reports import render
+    from tablewright.formats.reports.write import render
 
     if found.report is None:
         rounds = len(found.rounds)

@@ -20,7 +20,7 @@ from tablewright.doors.mcp.context import Call, ToolContext, begins_round, in_wo
 from tablewright.doors.mcp.filling import Wait
 from tablewright.doors.mcp.resources import SCHEME
 from tablewright.errors import UsageError
-from tablewright.formats.reports import render
+from tablewright.formats.reports.write import render
 from tablewright.operations.find import (
     FindMore,
     FindStarted,

@@ -17,7 +17,7 @@ from mcp_types import Resource
 from tablewright.doors.mcp.answers import NOTICE, in_sentences
 from tablewright.doors.mcp.context import ToolContext
 from tablewright.errors import NotFound, TablewrightError, UsageError
-from tablewright.formats.reports import render
+from tablewright.formats.reports.write import render
 from tablewright.operations.ask import ConversationRequest, ExportResult, export_result, get_conversation
 from tablewright.operations.documents import DocumentRequest, get_document_text
 from tablewright.operations.files import export_file

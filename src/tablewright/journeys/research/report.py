@@ -46,8 +46,8 @@ from tablewright.domain.research import (
 from tablewright.domain.retrieved import concerning
 from tablewright.domain.text import cell_text, shortened
 from tablewright.errors import ModelError, UsageError
-from tablewright.formats.reports import render, report_format
 from tablewright.formats.reports.wording import ROUNDS, Words
+from tablewright.formats.reports.write import render, report_format
 from tablewright.journeys.files import replacing
 from tablewright.journeys.research.catalog import CatalogFound, columns, others, shown, statement_of, value_text
 from tablewright.journeys.research.library import ResearchLimits
