@@ -67,7 +67,7 @@ async def test_model_search_and_domain_have_one_limit_for_all_on_one_postgresql(
 async def test_a_run_that_goes_on_elsewhere_is_as_strict_as_it_was_begun(tmp_path: Path) -> None:
     async with Services.open(Settings(home=str(tmp_path))) as services, AsyncExitStack() as stack:
         for evidence, strict in (("judged", False), ("strict", True)):
-            tools = await (await services._open_run({"evidence": evidence}, stack)).open(("documents",))
+            tools = await (await services.jobs.open_run({"evidence": evidence}, stack)).open(("documents",))
             assert tools.strict is strict
         with pytest.raises(BadSetting, match="evidence in the record of the run must be judged or strict"):
-            await services._open_run({"evidence": "lax"}, stack)
+            await services.jobs.open_run({"evidence": "lax"}, stack)

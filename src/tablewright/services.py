@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import getpass
-from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
+from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager, AsyncExitStack, asynccontextmanager, nullcontext
 from copy import copy
 from dataclasses import replace
@@ -28,12 +28,12 @@ from tablewright.engine.outcome import Filled
 from tablewright.engine.policy import Terms
 from tablewright.engine.rows import read_windows
 from tablewright.errors import NotFound
-from tablewright.jobs.jobs import Jobs
+from tablewright.jobs.jobs import Jobs, Toolboxes
 from tablewright.journeys.enrich import OpenTools
 from tablewright.journeys.files import KnownFile
 from tablewright.journeys.refresh import RefreshRound
 from tablewright.logs import hide_secrets_of
-from tablewright.settings import SAMPLE_WEB, Settings
+from tablewright.settings import Settings
 from tablewright.settings_sources import load_settings
 from tablewright.store.home import make_home
 from tablewright.store.ledger import MEGABYTE
@@ -46,10 +46,9 @@ from tablewright.values.money import BUNDLED, Rates, read_rates
 if TYPE_CHECKING:
     from pydantic_ai.models import Model
 
-    from tablewright.assembly import ProvidedObjects, Toolbox
+    from tablewright.assembly import Toolbox
     from tablewright.corpus.parse.parser import Parser
     from tablewright.domain.usage import Usage
-    from tablewright.jobs.executor import RunTools
     from tablewright.journeys.ask.members import RowTable
     from tablewright.sources.search.provider import SearchFunction, SearchProvider
     from tablewright.strategies.strategy import RowFunction
@@ -77,22 +76,16 @@ PATIENCE = 600.0
 
 class Services:
     def __init__(self, settings: Settings, store: Store, actor: str, stack: AsyncExitStack) -> None:
-        self.settings = settings
+        self.toolboxes = Toolboxes(settings, store, stack)
         self.server = self
         """The services of the process, whoever acts with a copy of them."""
-        self._stack = stack
-        self._toolbox: Toolbox | None = None
-        self._given: ProvidedObjects | None = None
-        self._sample_toolbox: Toolbox | None = None
-        self.on_missing_model: Callable[[], None] | None = None
-        """Called once, when somebody would ask a model and none is configured."""
         self.row_tables: dict[int, list[RowTable]] = {}
         self.turns_under_way: set[str] = set()
         self.changes = Changes(store, actor)
         self.store = store
         self.actor = actor
         """In whose name it works."""
-        self.jobs = Jobs(store, settings, self._open_run, stack, self._services_for)
+        self.jobs = Jobs(store, self.toolboxes, stack, self._services_for)
 
     @classmethod
     @asynccontextmanager
@@ -129,7 +122,7 @@ class Services:
             if provider is not None or model is not None or parsers:
                 from tablewright.assembly import ProvidedObjects
 
-                services._given = ProvidedObjects(search=provider, model=model, parsers=parsers or {})
+                services.toolboxes.provided = ProvidedObjects(search=provider, model=model, parsers=parsers or {})
             try:
                 yield services
             finally:
@@ -172,13 +165,20 @@ class Services:
         theirs or shared with them, and what they make is theirs. `patience`: seconds that they wait for a database that
         is away, where that is less than usual."""
         other = copy(self)
-        other._toolbox, other._sample_toolbox = self.toolbox, self.sample_toolbox  # once for all, however many act
         other.actor = actor
         own = Acting(actor=actor, door=door) if person is None else Acting(person=person, actor=person.name, door=door)
         other.store = self.store.seen_by(own, patience)
         other.jobs = self.jobs.seen_by(other.store)
         other.changes = Changes(other.store, actor)
         return other
+
+    @property
+    def settings(self) -> Settings:
+        return self.toolboxes.settings
+
+    @settings.setter
+    def settings(self, settings: Settings) -> None:
+        self.toolboxes.settings = settings
 
     @property
     def person(self) -> Person | None:
@@ -188,10 +188,8 @@ class Services:
     def use_settings(self, settings: Settings) -> None:
         """Use other settings from now on, for all who are served; runs in progress keep theirs."""
         hide_secrets_of(settings)
-        self.settings = self.jobs.settings = settings
+        self.toolboxes.use_settings(settings)
         self.store.database.set_limits(usual_limits(settings))
-        # What is open of the old tools closes with this process: somebody may be asking them still.
-        self._toolbox = self._sample_toolbox = None
 
     async def check_ready(self, *, away_for: float = -1.0) -> None:
         """Fails unless the database answers. With `away_for` it is asked only after it was away for so many seconds."""
@@ -202,26 +200,6 @@ class Services:
     def views(self) -> Views:
         """How people look at tables: which rows, and how the columns are laid out."""
         return self.store.views
-
-    async def _open_run(self, recorded: Mapping[str, str], stack: AsyncExitStack, person: str = "") -> RunTools:
-        """With the settings that the run was asked for with, the documents of whoever asked, by their id, and the keys
-        of this process."""
-        from tablewright.assembly import Toolbox
-        from tablewright.jobs.executor import RunTools
-
-        settings = self.settings.with_shared(recorded)
-        own = settings == self.settings and not self.jobs.serves_others and not person
-        toolbox = self.toolbox if own else Toolbox(settings, self.store, stack)
-        seen = None
-        if person:
-            owner = await self.store.users.by_id(person)
-            seen = self.store.seen_by(Acting(person=owner, actor=owner.name, door="worker"))
-        return RunTools(
-            open=partial(toolbox.open, seen=seen),
-            terms=Terms.from_settings(settings),
-            budget=toolbox.budget,
-            most_rows=settings.model_concurrency,
-        )
 
     @asynccontextmanager
     async def _services_for(self, run: Run) -> AsyncIterator[Services]:
@@ -235,7 +213,8 @@ class Services:
     def outage(self) -> str:
         """What was asked in vain and never answered: the model, the search or the web; "" where all of them did, and
         offline, where nobody is asked."""
-        dead = self._toolbox.breaker.dead() if self._toolbox is not None and not self.is_offline else None
+        opened = self.toolboxes.opened
+        dead = opened.breaker.dead() if opened is not None and not self.is_offline else None
         return str(dead) if dead is not None else ""
 
     def acts(self, strategy: str) -> bool:
@@ -249,7 +228,7 @@ class Services:
     @property
     def warnings(self) -> list[str]:
         """What the person should know of the runs so far, in whole sentences."""
-        unpriced = self._toolbox.unpriced if self._toolbox else ()
+        unpriced = self.toolboxes.opened.unpriced if self.toolboxes.opened else ()
         return [f"The price of {model} is not known, so the cap on dollars does not hold for it." for model in unpriced]
 
     async def stored_text(self, content_hash: str) -> str | None:
@@ -316,23 +295,10 @@ class Services:
 
     @property
     def toolbox(self) -> Toolbox:
-        from tablewright.assembly import NOTHING_GIVEN, Toolbox
-
-        if self._toolbox is None:
-            given = self._given or NOTHING_GIVEN
-            self._toolbox = Toolbox(self.settings, self.store, self._stack, self.on_missing_model, given)
-        return self._toolbox
-
-    @property
-    def sample_toolbox(self) -> Toolbox:
-        from tablewright.assembly import Toolbox
-
-        if self._sample_toolbox is None:
-            self._sample_toolbox = Toolbox(replace(self.settings, **SAMPLE_WEB), self.store, self._stack)
-        return self._sample_toolbox
+        return self.toolboxes.usual
 
     async def toolbox_for(self, table_id: str) -> Toolbox:
-        return self.sample_toolbox if await self.is_sample(table_id) else self.toolbox
+        return self.toolboxes.sample if await self.is_sample(table_id) else self.toolbox
 
     async def opener_for(
         self, table_id: str, settings: Settings | None = None, stack: AsyncExitStack | None = None
@@ -341,12 +307,7 @@ class Services:
         if settings is None or settings == self.settings:
             toolbox = await self.toolbox_for(table_id)
         else:
-            from tablewright.assembly import NOTHING_GIVEN, Toolbox
-
-            sample = await self.is_sample(table_id)
-            settings = replace(settings, **SAMPLE_WEB) if sample else settings
-            given = NOTHING_GIVEN if sample else self._given or NOTHING_GIVEN
-            toolbox = Toolbox(settings, self.store, stack or self._stack, self.on_missing_model, given)
+            toolbox = self.toolboxes.build(settings, stack, is_sample=await self.is_sample(table_id))
         return partial(toolbox.open, seen=self.store)
 
 

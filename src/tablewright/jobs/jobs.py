@@ -6,16 +6,18 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, suppress
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from tablewright.domain.access import OWNER
+from tablewright.domain.access import OWNER, Acting
 from tablewright.domain.run import ACTOR, Event, Routine, Run, Watch, ignore_progress
 from tablewright.engine.cancellation import shield_to_completion
 from tablewright.engine.fill import Fill
 from tablewright.engine.outcome import Filled
+from tablewright.engine.policy import Terms
 from tablewright.errors import NotFound, RunError, TablewrightError, UsageError
 from tablewright.jobs.authority import paused_schedule
 from tablewright.jobs.kinds import RUN_KINDS, RunContext
@@ -26,7 +28,8 @@ from tablewright.store.store import Store
 from tablewright.store.workers import HERE, QUEUED, SILENCE, Worker, WorkerKind, is_alive, is_gone
 
 if TYPE_CHECKING:
-    from tablewright.jobs.executor import OpenRun, RunExecutor
+    from tablewright.assembly import ProvidedObjects, Toolbox
+    from tablewright.jobs.executor import RunExecutor, RunTools
     from tablewright.jobs.schedules import Schedule, Schedules
 
 # The executor takes a second to import; a process that starts no run does not wait for it.
@@ -51,19 +54,58 @@ class AwaitedRun:
     is_stopped: bool = False
 
 
+class Toolboxes:
+    """The tools of the settings, opened once for all who act, and those of the sample web. A table that came with
+    Tablewright is about a fictional world, so it is looked up in the sample web."""
+
+    def __init__(self, settings: Settings, store: Store, stack: AsyncExitStack) -> None:
+        self.settings = settings
+        self.provided: ProvidedObjects | None = None
+        self.on_missing_model: Callable[[], None] | None = None
+        """Called once, when a model would be asked and none is configured."""
+        self.opened: Toolbox | None = None
+        self._sample: Toolbox | None = None
+        self._store = store
+        self._stack = stack
+
+    def use_settings(self, settings: Settings) -> None:
+        """Use other settings from now on. Tools that are open close with this process: they may be in use."""
+        self.settings = settings
+        self.opened = self._sample = None
+
+    @property
+    def usual(self) -> Toolbox:
+        if self.opened is None:
+            self.opened = self.build(self.settings)
+        return self.opened
+
+    @property
+    def sample(self) -> Toolbox:
+        if self._sample is None:
+            self._sample = self.build(self.settings, is_sample=True)
+        return self._sample
+
+    def build(self, settings: Settings, stack: AsyncExitStack | None = None, *, is_sample: bool = False) -> Toolbox:
+        """Return tools for these settings; they close with `stack`, else with this process."""
+        from tablewright.assembly import NOTHING_GIVEN, Toolbox
+
+        stack = stack or self._stack
+        if is_sample:
+            return Toolbox(replace(settings, **SAMPLE_WEB), self._store, stack)
+        return Toolbox(settings, self._store, stack, self.on_missing_model, self.provided or NOTHING_GIVEN)
+
+
 class Jobs:
     def __init__(
         self,
         store: Store,
-        settings: Settings,
-        open_run: OpenRun,
+        toolboxes: Toolboxes,
         stack: AsyncExitStack,
         services_for: Callable[[Run], AbstractAsyncContextManager[Any]],
     ) -> None:
         """`services_for` opens the services in the name of the user who started a run."""
         self._store = store
-        self.settings = settings
-        self._open_run = open_run
+        self._toolboxes = toolboxes
         self._stack = stack
         self._services_for = services_for
         self._executor: RunExecutor | None = None
@@ -155,7 +197,7 @@ class Jobs:
     async def start(self, fill: Fill, settings: Mapping[str, str] | None = None) -> str:
         """Start a fill and return its run's id. `settings` are for this run in place of those of this process, such as
         a budget of its own."""
-        used = {**self.settings.shared, **(settings or {})}
+        used = {**self._toolboxes.settings.shared, **(settings or {})}
         if await self._store.imports.is_sample(fill.table_id):
             used |= SAMPLE_WEB
         if fill.asks_others:
@@ -176,7 +218,7 @@ class Jobs:
         run = await self._store.runs.get(run_id)
         now: dict[str, str] = {}
         if with_current_settings and "settings" in run.spec:
-            now = {name: self.settings.shared[name] for name in REACHED_BY}
+            now = {name: self._toolboxes.settings.shared[name] for name in REACHED_BY}
             if run.table_id and await self._store.imports.is_sample(run.table_id):
                 now |= SAMPLE_WEB
         await (await self._open_executor()).ownership.take(run_id, now, self._store.database.acting)
@@ -318,7 +360,7 @@ class Jobs:
         """Work on queued runs, together with all other workers, until `stop` is set."""
         from tablewright.jobs.worker import work
 
-        everywhere = self.settings.slices_everywhere
+        everywhere = self._toolboxes.settings.slices_everywhere
         await work(self._store, await self._open_executor(), self._queue, stop, kind=kind, everywhere=everywhere)
 
     async def schedule(self, table_id: str, routine: Routine, every: str, spec: dict[str, Any]) -> Schedule:
@@ -347,9 +389,29 @@ class Jobs:
     @property
     def _queue(self) -> str:
         """Return the address of the queue's database. A file is made private before DBOS creates it."""
-        if not self.settings.database_url:
-            make_private_file(self.settings.home_folder / JOBS_FILE)
-        return self.settings.jobs_database
+        if not self._toolboxes.settings.database_url:
+            make_private_file(self._toolboxes.settings.home_folder / JOBS_FILE)
+        return self._toolboxes.settings.jobs_database
+
+    async def open_run(self, recorded: Mapping[str, str], stack: AsyncExitStack, person: str = "") -> RunTools:
+        """Open the tools of a run: with its recorded settings, the documents its user sees, and this process's keys."""
+        from tablewright.assembly import Toolbox
+        from tablewright.jobs.executor import RunTools
+
+        usual = self._toolboxes.settings
+        settings = usual.with_shared(recorded)
+        own = settings == usual and not self.serves_others and not person
+        toolbox = self._toolboxes.usual if own else Toolbox(settings, self._store, stack)
+        seen = None
+        if person:
+            owner = await self._store.users.by_id(person)
+            seen = self._store.seen_by(Acting(person=owner, actor=owner.name, door="worker"))
+        return RunTools(
+            open=partial(toolbox.open, seen=seen),
+            terms=Terms.from_settings(settings),
+            budget=toolbox.budget,
+            most_rows=settings.model_concurrency,
+        )
 
     @property
     def serves_others(self) -> bool:
@@ -368,7 +430,7 @@ class Jobs:
                 from tablewright.jobs.executor import RunExecutor
 
                 kinds = dict.fromkeys(RUN_KINDS, self._do)
-                executor = RunExecutor(self._store, self._open_run, kinds)
+                executor = RunExecutor(self._store, self.open_run, kinds)
                 self._executor = await self._stack.enter_async_context(executor)
         return self._executor
 

@@ -78,7 +78,7 @@ def with_app(work: Callable[[Services], Awaitable[T]], flags: Mapping[str, str] 
     async def run() -> T:
         prepare_loop()
         async with Services.open(settings, door="command line") as services:
-            services.on_missing_model = say_how_to_add_a_model
+            services.toolboxes.on_missing_model = say_how_to_add_a_model
             done = await work(services)
             asked_in_vain.append(services.outage)
             return done
