@@ -36,7 +36,7 @@ from models import add_model_options, column, model_settings
 from tablewright.domain.document import document
 from tablewright.domain.model import Field
 from tablewright.domain.proposal import Operation
-from tablewright.domain.usage import Usage
+from tablewright.domain.run import Usage
 from tablewright.sample.site import read_topic
 from tablewright.sample.world import RegisterEntry
 from tablewright.services import Services

@@ -29,7 +29,7 @@ from tablewright.domain.model import Field
 from web import Case, cases_of, companies, main_arguments, records, run, words
 
 if TYPE_CHECKING:
-    from tablewright.domain.usage import Estimate
+    from tablewright.domain.run import Estimate
 
 WAYS: dict[str, dict[str, Any]] = {
     "a": {"field_by_field": True, "params": {"rows_a_call": "1"}, "attempts": "1"},

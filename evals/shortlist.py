@@ -25,9 +25,9 @@ from typing import Any
 from models import add_model_options, column, model_settings
 from tablewright.domain.document import document
 from tablewright.domain.model import Cell, Money, Row, Table
+from tablewright.domain.run import Usage, metered
 from tablewright.domain.shortlist import BUTTONS, KEY, PAGE, ChatReply
 from tablewright.domain.text import cell_text
-from tablewright.domain.usage import Usage, metered
 from tablewright.journeys.shortlist.wording import pressed
 from tablewright.operations.shortlist import TakeTurn, take_turn
 from tablewright.services import Services

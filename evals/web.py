@@ -39,7 +39,7 @@ from tablewright.settings import Settings
 from tablewright.values.dates import read_date
 
 if TYPE_CHECKING:
-    from tablewright.domain.usage import Estimate
+    from tablewright.domain.run import Estimate
     from tablewright.engine.fill import Fill
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -31,8 +31,8 @@ LEASE = "# Lease\n\nTenant: Kestrelworks\nRent: 1,200 EUR\nEnds: 2027-03-31\n"
 PRODUCT = "electric kettle"
 OUTSIDE = {"sample"}
 """What stands for the web here."""
-MOST_FILES, MOST_UPWARD, MOST_MUTUAL = 93, 0, 0
-"""The goal is 90, 0 and 0."""
+MOST_FILES, MOST_UPWARD, MOST_MUTUAL = 90, 0, 0
+"""Limits that only go down."""
 
 
 class CallRecorder:

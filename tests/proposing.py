@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from tablewright.domain.model import Cell, Field, Reason
 from tablewright.domain.proposal import CellAt, Operation
-from tablewright.domain.usage import Usage
+from tablewright.domain.run import Usage
 from tablewright.store.records import now
 from tablewright.store.store import Store
 

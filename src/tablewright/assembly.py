@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import httpx2
 
 from tablewright.corpus.corpus import Corpus
-from tablewright.domain.usage import Usage
+from tablewright.domain.run import Usage
 from tablewright.extras import need
 from tablewright.keys import trusted_certificates
 from tablewright.models.budget import Budget, amount

@@ -13,8 +13,8 @@ from pydantic import BaseModel
 from tablewright import extras
 from tablewright.assembly import BUILTIN, SAMPLE
 from tablewright.domain.health import Check, ModelTrial
+from tablewright.domain.run import metered
 from tablewright.domain.text import count_noun
-from tablewright.domain.usage import metered
 from tablewright.errors import BadSetting, TablewrightError, UsageError
 from tablewright.keys import trusted_certificates
 from tablewright.models.build import build

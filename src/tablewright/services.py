@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 
     from tablewright.assembly import Toolbox
     from tablewright.corpus.parse.parser import Parser
-    from tablewright.domain.usage import Usage
+    from tablewright.domain.run import Usage
     from tablewright.journeys.ask.members import RowTable
     from tablewright.sources.search.provider import SearchFunction, SearchProvider
     from tablewright.strategies.strategy import RowFunction

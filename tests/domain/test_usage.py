@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import asyncio
 
-from tablewright.domain.usage import Usage, metered, spend
+from tablewright.domain.run import Usage, metered, spend
 
 
 def test_usage_adds_up() -> None:

@@ -6,8 +6,8 @@ import pytest
 
 from tablewright.domain.fieldspec import parse_field
 from tablewright.domain.model import Field, given
-from tablewright.engine.cancellation import shield_to_completion
 from tablewright.engine.fill import Fill, FillPlan
+from tablewright.engine.outbox import shield_to_completion
 from tablewright.store.store import Store
 from tablewright.strategies.computation import ComputationStrategy
 

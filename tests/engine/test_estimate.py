@@ -11,7 +11,7 @@ import pytest
 
 from tablewright.domain.fieldspec import parse_field
 from tablewright.domain.model import Field, Table, given
-from tablewright.domain.usage import Estimate
+from tablewright.domain.run import Estimate
 from tablewright.engine.estimate import Job, estimate
 from tablewright.engine.fill import Fill, FillPlan
 from tablewright.engine.outcome import Filled

@@ -11,8 +11,7 @@ import pytest
 
 from tablewright.domain.model import Cell, Field, given
 from tablewright.domain.proposal import Operation
-from tablewright.domain.run import Progress, RunTally
-from tablewright.domain.usage import Usage
+from tablewright.domain.run import Progress, RunTally, Usage
 from tablewright.errors import Superseded
 from tablewright.store.runs import Slice, Todo
 from tablewright.store.store import Store

@@ -13,8 +13,7 @@ import pytest
 from sqlalchemy import create_engine, insert, make_url, select
 
 from tablewright.domain.model import Field, given
-from tablewright.domain.run import Progress, Run, RunTally
-from tablewright.domain.usage import Usage, spend
+from tablewright.domain.run import Progress, Run, RunTally, Usage, spend
 from tablewright.errors import Cancelled, UsageError
 from tablewright.jobs import ownership
 from tablewright.jobs.executor import Halt, RunExecutor, RunTools

@@ -14,7 +14,7 @@ from pydantic_ai.messages import ModelMessage, ModelResponse, TextPart
 from pydantic_ai.models.function import AgentInfo, FunctionDef, FunctionModel
 from pydantic_ai.profiles import ModelProfile
 
-from tablewright.domain.usage import Usage, metered
+from tablewright.domain.run import Usage, metered
 from tablewright.errors import BadAnswer, ModelRefused, ModelUnavailable
 from tablewright.models.build import build
 from tablewright.models.model import LanguageModel

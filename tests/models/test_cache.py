@@ -6,7 +6,7 @@ from collections.abc import Callable
 import pytest
 from pydantic import BaseModel
 
-from tablewright.domain.usage import Usage, metered
+from tablewright.domain.run import Usage, metered
 from tablewright.errors import BadAnswer, ModelUnavailable
 from tablewright.models.build import build
 from tablewright.models.cache import AnswerCache, MemoryCache

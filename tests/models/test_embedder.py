@@ -6,7 +6,7 @@ import sys
 import numpy as np
 import pytest
 
-from tablewright.domain.usage import metered
+from tablewright.domain.run import metered
 from tablewright.errors import BadSetting, ModelRefused, ModelUnavailable
 from tablewright.models.embedder import BATCH, EndpointEmbedder, build_embedder
 from tablewright.models.tokens import estimate_tokens

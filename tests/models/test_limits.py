@@ -12,7 +12,7 @@ from pydantic_ai.messages import ModelMessage, ModelResponse, TextPart
 from pydantic_ai.models.function import AgentInfo, FunctionModel
 from pydantic_ai.usage import RequestUsage
 
-from tablewright.domain.usage import metered
+from tablewright.domain.run import metered
 from tablewright.errors import ModelRefused, ModelUnavailable, OverBudget
 from tablewright.models.budget import Budget, Spend
 from tablewright.models.build import build

@@ -10,7 +10,7 @@ import httpx2
 import pytest
 from pydantic import BaseModel
 
-from tablewright.domain.usage import metered
+from tablewright.domain.run import metered
 from tablewright.errors import ModelRefused
 from tablewright.models.build import build
 from tablewright.models.local import SERVERS

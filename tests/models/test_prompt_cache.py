@@ -9,7 +9,7 @@ import pytest
 from pydantic_ai import Agent
 from pydantic_ai.settings import ModelSettings
 
-from tablewright.domain.usage import Usage, metered
+from tablewright.domain.run import Usage, metered
 from tablewright.models.build import build
 from tablewright.models.providers import anthropic, openai
 from tablewright.models.spec import Access

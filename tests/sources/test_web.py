@@ -11,7 +11,7 @@ import pytest
 
 from tablewright.assembly import open_web
 from tablewright.domain.retrieved import Refusal, Retrieved
-from tablewright.domain.usage import metered
+from tablewright.domain.run import metered
 from tablewright.sources.fetch.fetcher import FetchPolicy
 from tablewright.sources.source import Query
 from tablewright.sources.web import Web

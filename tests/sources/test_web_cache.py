@@ -15,7 +15,7 @@ import pytest
 from tablewright.assembly import open_web
 from tablewright.domain.model import Cell
 from tablewright.domain.retrieved import Refusal, Retrieved
-from tablewright.domain.usage import Usage, metered
+from tablewright.domain.run import Usage, metered
 from tablewright.errors import SearchError
 from tablewright.sample.server import SampleWeb
 from tablewright.settings import Settings

@@ -17,8 +17,7 @@ from tablewright.domain.edits import AddRow, RemoveRow, SetCell
 from tablewright.domain.model import Attempt, Cell, Field, given
 from tablewright.domain.proposal import Operation, Review
 from tablewright.domain.research import Brief
-from tablewright.domain.run import Progress
-from tablewright.domain.usage import Usage
+from tablewright.domain.run import Progress, Usage
 from tablewright.errors import OverQuota
 from tablewright.store import ledger
 from tablewright.store.conversations import Turn

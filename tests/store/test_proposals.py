@@ -9,7 +9,7 @@ from tablewright.domain.edits import RemoveField, RemoveRow, SetCell
 from tablewright.domain.model import Cell, Field, Reason, Step
 from tablewright.domain.model import given as given_cell
 from tablewright.domain.proposal import EVERYTHING, Operation, Review, Selection
-from tablewright.domain.usage import Usage
+from tablewright.domain.run import Usage
 from tablewright.errors import NotFound, UsageError
 from tablewright.store.proposals import ApplyKind
 from tablewright.store.store import Store

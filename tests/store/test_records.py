@@ -10,8 +10,7 @@ from tablewright.domain.corpus import Annotation, Property, Typed
 from tablewright.domain.model import Cell, Evidence, Step
 from tablewright.domain.proposal import Operation
 from tablewright.domain.research import Angle, Brief, Research
-from tablewright.domain.run import Run, RunTally
-from tablewright.domain.usage import Usage
+from tablewright.domain.run import Run, RunTally, Usage
 from tablewright.store import schema
 from tablewright.store.conversations import research_records
 from tablewright.store.proposal import operation_records

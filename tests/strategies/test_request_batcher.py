@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tablewright.domain.usage import Usage
+from tablewright.domain.run import Usage
 from tablewright.settings import Settings
 from tablewright.strategies import request_batcher
 from tablewright.strategies.request_batcher import share_usage

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tablewright.domain.model import Noun
-from tablewright.domain.usage import Usage
+from tablewright.domain.run import Usage
 
 
 class Check(Noun, frozen=True):

@@ -8,8 +8,7 @@ from typing import Literal, TypeAlias
 from tablewright.domain.condition import Condition
 from tablewright.domain.coverage import CountEstimate
 from tablewright.domain.model import Evidence, Field, Noun, RowId
-from tablewright.domain.run import Progress
-from tablewright.domain.usage import Usage
+from tablewright.domain.run import Progress, Usage
 
 ListingStatus: TypeAlias = Literal["planned", "running", "done", "partial", "cancelled", "failed"]
 ReadStatus: TypeAlias = Literal["read", "nothing", "not judged", "blocked", "forbidden", "error"]

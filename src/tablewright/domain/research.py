@@ -11,8 +11,7 @@ from typing import Literal, TypeAlias
 from msgspec import field
 
 from tablewright.domain.model import Evidence, Field, Label, Noun, Step
-from tablewright.domain.run import Progress
-from tablewright.domain.usage import Usage
+from tablewright.domain.run import Progress, Usage
 
 ReportType: TypeAlias = Literal["narrative", "comparison", "answer", "catalog"]
 Length: TypeAlias = Literal["short", "standard", "long"]

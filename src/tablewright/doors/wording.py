@@ -7,7 +7,7 @@ import math
 import re
 from collections.abc import Mapping
 
-from tablewright.domain.usage import Usage
+from tablewright.domain.run import Usage
 
 REST = {
     "docs add": "POST /documents",

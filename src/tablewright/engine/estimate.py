@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from tablewright.domain.model import Noun
-from tablewright.domain.usage import Estimate, EstimateRange
+from tablewright.domain.run import Estimate, EstimateRange
 from tablewright.models.tokens import estimate as price
 from tablewright.strategies import estimates as assumed
 from tablewright.strategies.strategy import Effort, Expected, Tools

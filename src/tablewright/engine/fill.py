@@ -25,11 +25,20 @@ import msgspec
 
 from tablewright.domain.model import Attempt, Cell, Field, Finding, Row, RowId, Step, StepType, Table
 from tablewright.domain.proposal import CellAt
-from tablewright.domain.run import OWN_STRATEGY, Progress, RunStatus, RunTally, Stage, Watch, ignore_progress
+from tablewright.domain.run import (
+    OWN_STRATEGY,
+    Meter,
+    Progress,
+    RunStatus,
+    RunTally,
+    Stage,
+    Usage,
+    Watch,
+    ignore_progress,
+    metered,
+)
 from tablewright.domain.text import cell_text
-from tablewright.domain.usage import Meter, Usage, metered
-from tablewright.engine.cancellation import all_done, shield_to_completion
-from tablewright.engine.outbox import Outbox, OutboxBatch
+from tablewright.engine.outbox import Outbox, OutboxBatch, shield_to_completion, wait_for_workers
 from tablewright.engine.outcome import (
     Filled,
     Proposing,
@@ -69,7 +78,7 @@ from tablewright.strategies.strategy import (
 from tablewright.strategies.subject import provenance_of
 
 if TYPE_CHECKING:
-    from tablewright.domain.usage import Estimate
+    from tablewright.domain.run import Estimate
 
 STAGES: dict[StepType, Stage] = {"search": "searching", "fetch": "fetching", "compute": "computing"}
 NOTHING: Mapping[str, Cell] = {}
@@ -438,7 +447,7 @@ class Fill:
                         await self._answer_row(answer, *waiting.popleft())
 
         self._workers = [asyncio.create_task(worker()) for _ in range(self._concurrency)]
-        await all_done(self._workers)
+        await wait_for_workers(self._workers)
 
     async def _recall(self, rows: Sequence[Row]) -> None:
         """What is known of the rows from before."""

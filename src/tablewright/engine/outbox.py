@@ -1,17 +1,16 @@
-"""What a run has found, tried and told, and has not written down yet."""
+"""Findings, steps and events of a run that are not written yet, and writes that a cancelled caller still waits for."""
 
 from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 from tablewright.domain.model import Attempt, Cell, RowId
 from tablewright.domain.proposal import Operation
 from tablewright.domain.run import Progress
-from tablewright.engine.cancellation import shield_to_completion
 from tablewright.errors import OverQuota
 from tablewright.store.records import now
 
@@ -103,3 +102,38 @@ def text_length(cell: Cell) -> int:
     value = cell.value
     texts = value if isinstance(value, list | tuple) else (value,)
     return sum(len(text) for text in texts if isinstance(text, str)) + sum(len(each.quote) for each in cell.evidence)
+
+
+T = TypeVar("T")
+
+
+async def shield_to_completion(work: Coroutine[Any, Any, T]) -> T:
+    """Run to completion even if the caller is cancelled, however often; the cancellation is raised afterwards.
+
+    For records of how a run ended: a record that is half written would look like a run that goes on forever."""
+    task = asyncio.ensure_future(work)
+    broken_off: asyncio.CancelledError | None = None
+    while not task.done():
+        try:
+            await asyncio.wait([task])
+        except asyncio.CancelledError as error:
+            broken_off = error
+    if broken_off is not None:
+        if not task.cancelled():
+            task.exception()  # retrieved, because the caller no longer can
+        raise broken_off
+    return task.result()
+
+
+async def wait_for_workers(workers: Sequence[asyncio.Task[None]]) -> None:
+    """Wait for all workers; if one fails, cancel the others and raise its error, which all would meet: a full disk."""
+    try:
+        if workers:
+            await asyncio.wait(workers, return_when=asyncio.FIRST_EXCEPTION)
+    finally:
+        for each in workers:
+            each.cancel()
+        results = await asyncio.gather(*workers, return_exceptions=True)
+    for result in results:
+        if isinstance(result, Exception):
+            raise result

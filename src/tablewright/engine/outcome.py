@@ -11,9 +11,8 @@ import msgspec
 
 from tablewright.domain.model import Cell, Field, Finding, Label, Noun, Reason, Row, Step, Value
 from tablewright.domain.proposal import Operation
-from tablewright.domain.run import NAMED, TALLY, RunStatus, RunTally, SkippedRow
+from tablewright.domain.run import NAMED, TALLY, RunStatus, RunTally, SkippedRow, Usage
 from tablewright.domain.text import count_noun, plural, shortened, show
-from tablewright.domain.usage import Usage
 from tablewright.engine.outbox import Outbox
 from tablewright.observe import count
 from tablewright.values.coerce import NOTHING_FOUND, Coerced, coerce

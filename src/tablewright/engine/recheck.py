@@ -23,7 +23,7 @@ from tablewright.domain.model import Cell, Evidence, Field, Noun, Row, RowId, Ta
 from tablewright.domain.retrieved import Refusal, Retrieved
 from tablewright.domain.run import Progress, Watch, ignore_progress
 from tablewright.domain.text import shortened, show
-from tablewright.engine.cancellation import all_done
+from tablewright.engine.outbox import wait_for_workers
 from tablewright.engine.rows import read_windows
 from tablewright.errors import EditConflict
 from tablewright.sources.source import Source
@@ -235,7 +235,7 @@ class Recheck:
         if self._cancelled:
             return
         self._workers = [asyncio.create_task(worker()) for _ in range(min(AT_ONCE, len(waiting)))]
-        await all_done(self._workers)
+        await wait_for_workers(self._workers)
 
     async def _flag(self, verdicts: Sequence[CellVerdict]) -> Change | None:
         """In one change. A cell that somebody wrote in the meantime is theirs."""

@@ -11,13 +11,11 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from tablewright.domain.run import MOST_SETBACKS, Run, RunStatus
-from tablewright.domain.usage import Meter, Usage, metered
-from tablewright.engine.cancellation import shield_to_completion
+from tablewright.domain.run import MOST_SETBACKS, Meter, Run, RunStatus, Usage, metered
+from tablewright.engine.outbox import shield_to_completion
 from tablewright.errors import AuthorityLost, Cancelled, OverBudget, RunError, TablewrightError, unforeseen
-from tablewright.jobs.authority import allowance_of, check_authority
 from tablewright.jobs.kinds import RunContext, Work
-from tablewright.jobs.ownership import Ownership
+from tablewright.jobs.ownership import Ownership, allowance_of, check_authority
 from tablewright.models.budget import Allowance
 from tablewright.observe import working_on
 from tablewright.store.records import new_id

@@ -18,10 +18,9 @@ from types import TracebackType
 from typing import Any, Literal, TypeAlias
 
 from tablewright.domain.model import Noun
-from tablewright.domain.run import MOST_SETBACKS, PERSON, Progress, Run, RunStatus, Stage
-from tablewright.domain.usage import Usage
-from tablewright.engine.cancellation import shield_to_completion
+from tablewright.domain.run import MOST_SETBACKS, PERSON, Progress, Run, RunStatus, Stage, Usage
 from tablewright.engine.fill import Fill, FillPlan
+from tablewright.engine.outbox import shield_to_completion
 from tablewright.engine.outcome import Filled, bought, filled, summarize_run
 from tablewright.engine.policy import USUAL, Terms
 from tablewright.engine.rows import SLICE, RowLimiter
@@ -37,10 +36,9 @@ from tablewright.errors import (
     UsageError,
     unforeseen,
 )
-from tablewright.jobs.authority import allowance_of, check_authority
 from tablewright.jobs.background import BackgroundRunner, set_aside
 from tablewright.jobs.kinds import RunContext, Work
-from tablewright.jobs.ownership import Ownership
+from tablewright.jobs.ownership import Ownership, allowance_of, check_authority
 from tablewright.journeys import enrich
 from tablewright.journeys.enrich import OpenTools
 from tablewright.models.budget import NOTHING, Budget, Spend, amount

@@ -14,13 +14,13 @@ import msgspec
 
 from tablewright.domain.access import OWNER, Acting
 from tablewright.domain.run import ACTOR, Event, Routine, Run, Watch, ignore_progress
-from tablewright.engine.cancellation import shield_to_completion
 from tablewright.engine.fill import Fill
+from tablewright.engine.outbox import shield_to_completion
 from tablewright.engine.outcome import Filled
 from tablewright.engine.policy import Terms
 from tablewright.errors import NotFound, RunError, TablewrightError, UsageError
-from tablewright.jobs.authority import paused_schedule
 from tablewright.jobs.kinds import RUN_KINDS, RunContext
+from tablewright.jobs.ownership import paused_schedule
 from tablewright.settings import JOBS_FILE, SAMPLE_WEB, Settings
 from tablewright.store.home import make_private_file
 from tablewright.store.runs import MOST
@@ -181,7 +181,7 @@ class Jobs:
         if person is None or person.id == OWNER.id:
             yield
             return
-        from tablewright.jobs.authority import allowance_of
+        from tablewright.jobs.ownership import allowance_of
 
         async with allowance_of(self._store, person.id, (await self._open_executor()).ownership):
             yield

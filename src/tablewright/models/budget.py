@@ -16,7 +16,7 @@ from contextlib import asynccontextmanager, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 
-from tablewright.domain.usage import Usage
+from tablewright.domain.run import Usage
 from tablewright.errors import OverBudget
 
 log = logging.getLogger(__name__)

@@ -17,7 +17,7 @@ from pydantic_ai.settings import ModelSettings
 from pydantic_ai.usage import RequestUsage
 
 from tablewright.domain.retrieved import concerned
-from tablewright.domain.usage import Usage, spend
+from tablewright.domain.run import Usage, spend
 from tablewright.errors import ModelUnavailable
 from tablewright.models.layer import Layer, ModelCall
 from tablewright.observe import count

@@ -16,7 +16,7 @@ from typing import Any, Protocol, TypeAlias
 import httpx2
 
 from tablewright.arrays import NDArray, np
-from tablewright.domain.usage import Usage, spend
+from tablewright.domain.run import Usage, spend
 from tablewright.errors import BadSetting, ModelRefused, ModelUnavailable, Unreadable
 from tablewright.keys import OWN_ADDRESSES, Key, as_key, guard_client, trusted_certificates, variable_key
 from tablewright.sandbox.limits import MB, SandboxLimits, SandboxWording

@@ -14,7 +14,7 @@ from pydantic_ai.models import CompletedStreamedResponse, Model, ModelRequestPar
 from pydantic_ai.models.wrapper import WrapperModel
 from pydantic_ai.settings import ModelSettings
 
-from tablewright.domain.usage import Usage, metered, spend
+from tablewright.domain.run import Usage, metered, spend
 from tablewright.errors import ModelError, ModelRefused, ModelUnavailable
 from tablewright.models.budget import NOTHING, Budget, Spend, open_allowance
 from tablewright.models.tokens import estimate, most_tokens, price_of

@@ -11,14 +11,13 @@ import msgspec
 
 from tablewright.domain.history import Change
 from tablewright.domain.model import Field, Noun, Table
-from tablewright.domain.run import Watch, ignore_progress
-from tablewright.domain.usage import Estimate
+from tablewright.domain.run import Estimate, Watch, ignore_progress
 from tablewright.domain.wording import within_bounds
 from tablewright.engine.fill import Fill, FillPlan
 from tablewright.engine.policy import RetryPolicy, Terms
 from tablewright.engine.recheck import CellVerdict, Rechecked
 from tablewright.errors import Cancelled, Paused, UsageError
-from tablewright.jobs.authority import check_authority
+from tablewright.jobs.ownership import check_authority
 from tablewright.journeys import enrich, refresh
 from tablewright.journeys.enrich import Redo
 from tablewright.journeys.refresh import RefreshRound

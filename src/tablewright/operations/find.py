@@ -10,7 +10,7 @@ import msgspec
 from tablewright.domain.condition import parse_conditions
 from tablewright.domain.listing import DEFAULT_ROWS, MOST_ROWS, FindEvent, FoundRows, Listing, ListPlan
 from tablewright.domain.model import Noun
-from tablewright.domain.usage import Estimate
+from tablewright.domain.run import Estimate
 from tablewright.domain.wording import within_bounds
 from tablewright.operations.operation import Question, Request, TableRef, Text, operation
 from tablewright.operations.rows import FieldSpecs, read_fields

@@ -27,7 +27,7 @@ from tablewright.domain.research import (
     ResearchStatus,
     Round,
 )
-from tablewright.domain.usage import Usage
+from tablewright.domain.run import Usage
 from tablewright.domain.wording import within_bounds
 from tablewright.errors import NotFound
 from tablewright.operations.operation import (

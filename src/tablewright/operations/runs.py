@@ -18,9 +18,9 @@ from tablewright.domain.run import (
     RunState,
     RunTally,
     SkippedRow,
+    Usage,
     seconds_between,
 )
-from tablewright.domain.usage import Usage
 from tablewright.errors import NotFound
 from tablewright.operations.operation import (
     USUAL_LIMIT,

@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 
 from tablewright.domain.model import Noun, RowId
 from tablewright.domain.retrieved import Refusal, Retrieved, is_document
-from tablewright.domain.usage import metered
+from tablewright.domain.run import metered
 from tablewright.errors import ModelError, ModelUnavailable, OverBudget, SearchError
 from tablewright.sources.source import Query, Searched, Source
 

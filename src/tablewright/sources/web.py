@@ -24,7 +24,7 @@ import msgspec
 
 from tablewright.domain.model import Noun
 from tablewright.domain.retrieved import Refusal, Retrieved
-from tablewright.domain.usage import Usage, spend
+from tablewright.domain.run import Usage, spend
 from tablewright.errors import OverBudget, SearchError
 from tablewright.observe import count
 from tablewright.sandbox.sandbox import Sandbox

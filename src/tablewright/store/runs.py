@@ -31,8 +31,8 @@ from tablewright.domain.run import (
     RunStatus,
     RunTally,
     Since,
+    Usage,
 )
-from tablewright.domain.usage import Usage
 from tablewright.errors import NotFound, RunEnded, Superseded
 from tablewright.store.database import StorePart, read_transaction, repeatable_transaction
 from tablewright.store.ledger import SpentSoFar, charge_run, charge_table, note_spent, octets

@@ -15,7 +15,7 @@ from pydantic import BaseModel
 
 from tablewright.decisions.decision import Decision, Outcome, Prompt, answers_by_name, decide, reply_by_name
 from tablewright.domain.retrieved import concerned, concerning
-from tablewright.domain.usage import Meter, Usage, metered, spend
+from tablewright.domain.run import Meter, Usage, metered, spend
 from tablewright.models.text_budget import ROWS_A_CALL, SHARED_CALL_SHARE, RequestBatch
 from tablewright.strategies.strategy import Parameter, Task, Tell
 

@@ -16,7 +16,7 @@ from tablewright.domain.research import (
     Sentence,
     Unfound,
 )
-from tablewright.domain.usage import Usage
+from tablewright.domain.run import Usage
 
 _READ_AT = "2026-11-12T09:30:00Z"
 

@@ -12,7 +12,7 @@ from email.utils import format_datetime
 import pytest
 
 from tablewright.domain.retrieved import Refusal
-from tablewright.domain.usage import metered
+from tablewright.domain.run import metered
 from tablewright.sources.fetch.fetcher import Fetched, Fetcher, FetchPolicy, SiteDeadline
 from tests.patience import PATIENCE
 from tests.sources.fetch.site import PAGE, Asked, Handler, Site, answer, cut, in_turn, redirect

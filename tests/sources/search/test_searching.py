@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import httpx2
 import pytest
 
-from tablewright.domain.usage import metered
+from tablewright.domain.run import metered
 from tablewright.errors import SearchError
 from tablewright.models.pace import OwnSlots
 from tablewright.sources.search.provider import Searching

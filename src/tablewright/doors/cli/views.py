@@ -16,7 +16,7 @@ from tablewright.doors.cli.output import STYLES, dollars, grid, plain, say, show
 
 if TYPE_CHECKING:
     from tablewright.domain.history import CellVersion, Change
-    from tablewright.domain.usage import Estimate
+    from tablewright.domain.run import Estimate
     from tablewright.services import Services
 
 

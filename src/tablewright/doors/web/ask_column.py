@@ -28,7 +28,7 @@ from tablewright.operations.health import show_strategies
 from tablewright.services import Fill
 
 if TYPE_CHECKING:
-    from tablewright.domain.usage import Estimate
+    from tablewright.domain.run import Estimate
     from tablewright.doors.server.context import Visit
 
 NO_MODEL = "builtin"

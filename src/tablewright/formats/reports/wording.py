@@ -24,8 +24,8 @@ from tablewright.domain.research import (
     Verdict,
 )
 from tablewright.domain.rowkey import split_words
+from tablewright.domain.run import Usage
 from tablewright.domain.text import count_noun
-from tablewright.domain.usage import Usage
 from tablewright.messages.catalogue import (
     LANGUAGES,
     LONGEST_CODE,

@@ -22,8 +22,8 @@ from tablewright.domain.edits import AddRow, RemoveRow
 from tablewright.domain.model import Field, Table, column_key, given
 from tablewright.domain.retrieved import concerning
 from tablewright.domain.rowkey import row_key
+from tablewright.domain.run import EstimateRange
 from tablewright.domain.text import plural
-from tablewright.domain.usage import EstimateRange
 from tablewright.engine.changes import Changes
 from tablewright.engine.estimate import dollars, spanned
 from tablewright.engine.fill import Fill, FillPlan

@@ -20,8 +20,8 @@ from tablewright.domain.form import Form
 from tablewright.domain.model import Field, column_key
 from tablewright.domain.reply import Ledger, Reply, ToolUse
 from tablewright.domain.retrieved import concerning
+from tablewright.domain.run import EstimateRange
 from tablewright.domain.text import plural, shortened
-from tablewright.domain.usage import EstimateRange
 from tablewright.engine.fill import Fill
 from tablewright.errors import ModelError
 from tablewright.journeys.ask.answering import (

@@ -38,9 +38,8 @@ from tablewright.domain.listing import (
 from tablewright.domain.model import Cell, Evidence, Field, Row, Step, Table, column_key
 from tablewright.domain.proposal import CellAt
 from tablewright.domain.retrieved import is_document
-from tablewright.domain.run import Progress
+from tablewright.domain.run import Estimate, Progress, metered
 from tablewright.domain.text import count_noun, shortened
-from tablewright.domain.usage import Estimate, metered
 from tablewright.engine.changes import Changes
 from tablewright.engine.estimate import Job, estimate
 from tablewright.engine.fill import Fill, FillPlan

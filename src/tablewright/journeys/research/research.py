@@ -30,7 +30,7 @@ from tablewright.domain.research import (
     Round,
     TaskKind,
 )
-from tablewright.domain.usage import Usage, metered
+from tablewright.domain.run import Usage, metered
 from tablewright.engine.policy import USUAL, Terms
 from tablewright.errors import ModelError, UsageError
 from tablewright.formats.reports import wording

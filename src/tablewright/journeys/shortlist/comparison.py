@@ -31,6 +31,7 @@ from tablewright.domain.model import (
 )
 from tablewright.domain.proposal import CellAt
 from tablewright.domain.rowkey import row_key
+from tablewright.domain.run import Estimate
 from tablewright.domain.shortlist import (
     FOUND_AT,
     FOUND_FIELDS,
@@ -48,7 +49,6 @@ from tablewright.domain.shortlist import (
     ShortlistState,
 )
 from tablewright.domain.text import cell_text
-from tablewright.domain.usage import Estimate
 from tablewright.engine.changes import Changes
 from tablewright.engine.fill import Fill, FillPlan
 from tablewright.engine.policy import RetryPolicy

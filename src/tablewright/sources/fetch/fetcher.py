@@ -28,7 +28,7 @@ from protego import Protego
 
 from tablewright.domain.model import Noun
 from tablewright.domain.retrieved import Refusal
-from tablewright.domain.usage import Usage, spend
+from tablewright.domain.run import Usage, spend
 from tablewright.errors import Unreadable
 from tablewright.models.pace import Slots, take_slot
 from tablewright.observe import count, span

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, runtime_checkable
 import httpx2
 from msgspec import structs
 
-from tablewright.domain.usage import Usage, spend
+from tablewright.domain.run import Usage, spend
 from tablewright.errors import BadSetting, OverBudget, SearchError, TablewrightError
 from tablewright.keys import KEYLESS, OWN_ADDRESSES, Key, address_in, as_key
 from tablewright.models.pace import OwnSlots, Pace, Slots
