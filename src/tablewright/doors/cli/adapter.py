@@ -27,11 +27,12 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar, Union, get_a
 
 import msgspec
 import typer
+from typer.core import TyperCommand
 from typer.main import get_command_from_info
 from typer.models import CommandInfo
 
 from tablewright.doors.cli import output
-from tablewright.doors.cli.root import SETTINGS, CommandWithHelp, Json, with_app
+from tablewright.doors.cli.root import SETTINGS, CommandWithHelp, Json, join_lines, with_app
 from tablewright.errors import UsageError
 
 if TYPE_CHECKING:
@@ -285,11 +286,12 @@ class OperationCommand(CommandWithHelp):
         self._declaration: Declaration = kwargs["callback"].declaration
         self._said = kwargs
         self._help = ""
-        super().__init__(*args, **kwargs)
+        # Not CommandWithHelp's: it reads the help at once, for which the operation would be imported.
+        TyperCommand.__init__(self, *args, **kwargs)
 
     @property
     def help(self) -> str:
-        return self._help or self._declaration.operation.__doc__ or ""
+        return join_lines(self._help or self._declaration.operation.__doc__ or "")
 
     @help.setter
     def help(self, text: str | None) -> None:

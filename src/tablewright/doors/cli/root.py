@@ -128,12 +128,17 @@ def check_choice(said: str, known: Sequence[str], what: str) -> None:
         raise UsageError(f"There is no {what} {said!r}.", advice=f"Use {', '.join(words[:-1])} or {words[-1]}.")
 
 
+def join_lines(text: str) -> str:
+    """Join the lines of each paragraph."""
+    return "\n\n".join(" ".join(part.split()) for part in text.split("\n\n"))
+
+
 class CommandWithHelp(TyperCommand):
     """Help that fits any width: the lines of a paragraph are joined, and flags show no type."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.help = "\n\n".join(" ".join(part.split()) for part in (self.help or "").split("\n\n"))
+        self.help = join_lines(self.help or "")
 
     def get_params(self, ctx: Any) -> list[Any]:
         return with_plain_types(super().get_params(ctx))
