@@ -72,8 +72,8 @@ class FillingTools:
             return dict(document(await estimate_fill(self._tablewright, request)))
         starting = StartFill(**{name: getattr(request, name) for name in FillTable.__struct_fields__})
         run_id = await self._context.begun(start_run(self._tablewright, starting))
-        run = await self._tablewright.jobs.get(run_id)
-        if wait or run.spec["strategy"] == "computation":  # a formula is computed in no time
+        # Between this and `wait` nothing may be awaited: a call that is broken off there would not stop its run.
+        if wait or await self._is_computed(run_id):
             refuse_failed(await self._context.wait(call, run_id))
         return await self._enriched(run_id)
 
@@ -102,6 +102,11 @@ class FillingTools:
             if wait:
                 refuse_failed(await self._context.wait(call, run_id, after=run.last_event))
         return await self._report(run_id)
+
+    async def _is_computed(self, run_id: str) -> bool:
+        """Tell if it only computes formulas, which takes no time."""
+        run = await self._tablewright.jobs.get(run_id)
+        return bool(run.spec["strategy"] == "computation")
 
     async def _enriched(self, run_id: str) -> Answer:
         run = await self._report(run_id)
