@@ -23,7 +23,7 @@ async def main() -> None:
         print(
             (await call("decide_proposal", proposal_id=found["proposal"]["id"], decision="apply"))["applied"]["cells"]
         )
-        await call("set_cell", table="firms", row_id=2, column="Founded", value="2010")
+        await call("set_cell", table="firms", row_id=2, field="Founded", value="2010")
         await call("undo", table="firms")
         print((await call("show_table", table="firms"))["rows"])
 

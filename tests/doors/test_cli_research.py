@@ -84,7 +84,7 @@ def test_wrong_use_is_said_before_anything_is_spent(shell: Shell) -> None:
         done = sampled(shell)("research", *arguments, code=2)
         assert done.stderr.startswith("Error: "), arguments
     assert shell.json("research", "--list")["researches"] == []
-    assert shell.json("table", "list") == {"tables": []}
+    assert shell.json("table", "list")["tables"] == []
 
 
 def test_nothing_found_is_no_failure(shell: Shell) -> None:

@@ -83,7 +83,7 @@ async def kill_at(line: bytes, settings: Settings) -> None:
     environ = {name: value for name, value in os.environ.items() if name != "TABLEWRIGHT_DATABASE_URL"} | {
         "TABLEWRIGHT_HOME": settings.home,
         "TABLEWRIGHT_SEARCH": settings.search,
-        "TABLEWRIGHT_FETCH_ALLOW": settings.fetch_allow,
+        "TABLEWRIGHT_FETCH_ALLOW": settings.texts["fetch_allow"],
         "TABLEWRIGHT_FETCH_DELAY": "0",
         "TABLEWRIGHT_MODEL": settings.model,
         "TABLEWRIGHT_MODEL_BASE_URL": settings.model_base_url,

@@ -247,7 +247,7 @@ async def test_a_follow_up_that_nobody_could_plan_says_so_and_changes_nothing(
 ) -> None:
     monkeypatch.setattr(context, "EVERY", 0.0)
     async with within(tmp_path) as talk:
-        done = await talk("research", question="How does Lumenforge make money?", searches=3)
+        done = await talk("research", question="How does Lumenforge make money?", max_searches=3)
     async with running_endpoint() as endpoint:
         endpoint.otherwise = refusal(401)
         model = {"model": "openai:gpt-4o-mini", "model_base_url": endpoint.url, "model_api_key": "k"}
