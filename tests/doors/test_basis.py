@@ -58,8 +58,8 @@ async def test_the_api_and_an_assistant_are_told_the_basis(tmp_path: Path) -> No
         assert [page["notes"][f"{row}.Segment"].split("; ")[1] for row in (1, 2)] == ["judged", "given"]
         proposal = await talk("show_table", table=table_id, proposal_id=proposal_id)
         assert "judged" in proposal["notes"]["1.Segment"]
-        evidence = await talk("show_table", table=table_id, row_id=1, column="Company")
-        assert evidence["basis"] == "given"
+        evidence = await talk("show_table", table=table_id, row_id=1, field="Company")
+        assert evidence["cell"]["basis"] == "given"
 
 
 def basis_over_http(api: Api, table_id: str) -> list[str]:
@@ -95,8 +95,8 @@ async def test_a_converted_value_names_its_rule_at_every_door_and_in_every_expor
         shown = api.get(f"/tables/{table_id}/rows/1/cells/Country")["cell"]
         assert (shown["basis"], shown["converted_by"]) == ("converted", RULE)
     async with within(shell.folder) as talk:
-        evidence = await talk("show_table", table=table_id, row_id=1, column="Country")
-        assert evidence["converted_by"] == RULE
+        evidence = await talk("show_table", table=table_id, row_id=1, field="Country")
+        assert evidence["cell"]["converted_by"] == RULE
         assert f"converted ({RULE})" in (await talk("show_table", table=table_id))["notes"]["1.Country"]
 
 

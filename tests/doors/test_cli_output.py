@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import io
+from pathlib import Path
+from typing import Any
 
 import pytest
 from rich.console import Console
 
 from tablewright.domain.model import Field, Row, Table, given
+from tablewright.domain.run import Run, Usage
 from tablewright.doors.cli import output
 from tablewright.errors import RunError
+from tablewright.operations.runs import show_run
+from tablewright.services import Services
+from tablewright.settings import Settings
 
 
 def test_the_columns_of_this_run_are_shown_before_those_of_others(
@@ -52,12 +58,31 @@ def test_messages_in_a_terminal_break_between_words_and_elsewhere_not_at_all(mon
         assert len(lines) == (9 if terminal else 5)
 
 
-def test_an_unknown_price_is_never_shown_as_nothing() -> None:
-    used = {"input_tokens": 900, "cost_usd": 0.0}
-    assert output.spent(used, {}, "openai:in-house") == "price not known"
-    assert output.spent(used, {"settings": {"model": "ollama:qwen3"}}, "openai:in-house") == "$0.00"
-    assert output.spent({**used, "input_tokens": 0}, {}, "openai:in-house") == "$0.00"
-    assert output.spent({**used, "cost_usd": 0.25}, {}, "openai:in-house") == "$0.25"
+@pytest.mark.parametrize(
+    ("used", "spec", "shown"),
+    [
+        (Usage(input_tokens=900), {}, "price not known"),
+        (Usage(input_tokens=900), {"settings": {"model": "ollama:qwen3"}}, "$0.00"),
+        (Usage(), {}, "$0.00"),
+        (Usage(input_tokens=900, cost_usd=0.25), {}, "$0.25"),
+    ],
+)
+async def test_an_unknown_price_is_never_shown_as_nothing(
+    used: Usage, spec: dict[str, Any], shown: str, tmp_path: Path
+) -> None:
+    async with Services.open(Settings(home=str(tmp_path), model="openai:in-house")) as services:
+        run = Run(
+            "r1",
+            "",
+            "enrich",
+            "done",
+            spec,
+            "2026-01-01T00:00:00+00:00",
+            finished_at="2026-01-01T00:00:00+00:00",
+            usage=used,
+        )
+        reply = await show_run(services, run)
+    assert output.cost_text(reply.cost_usd) == shown
 
 
 def test_columns_get_narrow_before_one_is_left_out() -> None:

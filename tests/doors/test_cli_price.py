@@ -91,11 +91,13 @@ async def test_a_model_without_a_known_price_is_said_to_have_none(priced: Shell)
 
 
 async def test_at_a_terminal_a_run_begins_with_what_it_is_likely_to_cost(priced: Shell) -> None:
-    screen, code = await asyncio.to_thread(at_a_terminal, priced, [*ASKED, "--rows", "3", "--yes"])
+    screen, code = await asyncio.to_thread(at_a_terminal, priced, [*ASKED, "--max-rows", "3", "--yes"])
     assert code == 0
     assert "About $0.0" in screen
     assert "model calls" in screen
-    screen, _ = await asyncio.to_thread(at_a_terminal, priced, [*GO_ON, "--rows", "4", "--yes", "--model", "builtin"])
+    screen, _ = await asyncio.to_thread(
+        at_a_terminal, priced, [*GO_ON, "--max-rows", "4", "--yes", "--model", "builtin"]
+    )
     assert "About" not in screen
 
 
@@ -134,7 +136,7 @@ async def test_what_a_stopped_run_proposed_waits_for_a_decision(priced: Shell) -
 
 @pytest.fixture
 async def filled(priced: Shell) -> Shell:
-    await run(priced, *ASKED, "--rows", "2", "--yes", "--out", "out.csv", "--cost")
+    await run(priced, *ASKED, "--max-rows", "2", "--yes", "--out", "out.csv", "--cost")
     return priced
 
 

@@ -109,7 +109,7 @@ def test_numbers_beyond_64_bits_still_become_a_frame() -> None:
         ({"settings": {"attempts": 2}}, "`settings` is a dict"),
         ({"strategy": 5}, "5 is not a strategy"),
         ({"strategy": tw.Strategy}, "is not a strategy"),
-        ({"key": "Itm"}, "There is no column 'Itm'"),
+        ({"key_field": "Itm"}, "There is no column 'Itm'"),
         ({"max_rows": "2"}, "'2' rows cannot be filled"),
         ({"parsers": {"log": 5}}, "`parsers` must be functions"),
         ({"strategy": "research", "params": {"max_steps": 0}}, "max_steps must be a whole number from 1"),

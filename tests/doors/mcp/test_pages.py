@@ -69,4 +69,4 @@ async def test_the_longest_csv_text_comes_through_http(tmp_path: Path) -> None:
     async with Services.open(Settings(home=str(tmp_path), **SAMPLE)) as services:
         app = http_app(create_server(services), "127.0.0.1")
         async with listening(app) as address, over_http(address, {}) as talk:
-            assert (await talk("add_rows", csv=csv, name="long"))["rows"] == 100
+            assert (await talk("add_rows", csv=csv, name="long"))["row_count"] == 100
