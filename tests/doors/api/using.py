@@ -68,9 +68,13 @@ class Api:
 
 
 @contextmanager
-def served_api(home: Path, *, works: bool = False) -> Iterator[Api]:
+def served_api(home: Path, *, works: bool = False, **settings: str) -> Iterator[Api]:
     """As the owner of a server sees it."""
-    with served(home, token=TOKEN, works=works) as server, server.client(TOKEN) as client, ExitStack() as stack:
+    with (
+        served(home, token=TOKEN, works=works, **settings) as server,
+        server.client(TOKEN) as client,
+        ExitStack() as stack,
+    ):
         yield Api(client, server, stack)
 
 
