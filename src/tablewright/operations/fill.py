@@ -242,10 +242,11 @@ class ColumnsPlanned(Noun, frozen=True):
 @operation("run")
 async def plan_columns(services: Services, request: PlanColumns) -> ColumnsPlanned:
     """Turns a description of what to know into columns. It takes a model."""
+    table = await services.table(request.table)
     async with services.spending():
         model = (await services.open_tools(["model"])).model
         words = within_bounds(request.request)
-        return ColumnsPlanned(fields=await enrich.plan_columns(services.store, request.table, words, model))
+        return ColumnsPlanned(fields=await enrich.plan_columns(services.store, table.id, words, model))
 
 
 # ── recheck ─────────────────────────────────────────────────────────────────────────────────────────────────────────
