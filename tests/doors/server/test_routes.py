@@ -156,10 +156,14 @@ def known(server: Served, tmp_path_factory: pytest.TempPathFactory) -> dict[str,
         proposals = await services.store.proposals.all(table.id)
         research = await begin_research(services, f"Which towns are near {SECRET}?")
         return {
+            "table": table.id,
             "table_id": table.id,
             "run_id": result.run_id,
             "proposal_id": proposals[0].id,
             "research": research.id,
+            "research_id": research.id,
+            "kind": "table",
+            "id": table.id,
             "row_id": "1",
             "field": "Company",
         }
@@ -194,7 +198,7 @@ def test_a_viewer_cannot_write_or_start_anything(server: Served, known: dict[str
 @pytest.mark.parametrize("role", ["viewer", "editor"])
 def test_others_tables_are_not_there(server: Served, known: dict[str, str], role: Any) -> None:
     token = server.add_user(f"other {role}", role)
-    about = re.compile("{(table_id|run_id|proposal_id|research)}")
+    about = re.compile("{(table|table_id|run_id|proposal_id|research|id)}")
     with server.client(token) as other:
         for method, path in api_routes(server.app, writes=False) + api_routes(server.app, writes=True):
             if "/users" in path:

@@ -88,7 +88,7 @@ def test_every_route_that_writes_asks_for_a_scope() -> None:
     free = {
         "add_token",
         "remove_token",
-        "estimate_run",
+        "estimate_fill",
         "estimate_refresh",
         "send_to_sheets",
     }  # ask by themselves, or only look

@@ -35,7 +35,9 @@ THINGS = (
     "conversation",
     "result",
     "research",
+    "research_id",
     "shortlist",
+    "shortlist_id",
     "id",
     "token",
 )
@@ -52,6 +54,7 @@ REQUIRED: dict[str, Any] = {
     "role": "admin",
     "to": "ann@example.org",
     "kind": "lab report",
+    "request": "When was each company founded?",
 }
 """What bodies must have, by key."""
 MAKES = {
@@ -113,7 +116,9 @@ async def one_of_each(services: Services, folder: Path) -> dict[str, str]:
         "conversation": reply.conversation,
         "result": reply.result_id or await ann.store.results.keep(SECRET, ["Lease"], []),
         "research": research.id,
+        "research_id": research.id,
         "shortlist": shortlist.id,
+        "shortlist_id": shortlist.id,
         "id": table.id,
         "token": (await ann.store.tokens.all("ann"))[0].id,
     }
@@ -199,6 +204,27 @@ def test_what_is_anns_is_to_others_as_if_it_never_was(world: World, name: str) -
             assert said == nobodys.text, (method, path)
         for path in ("/api/v1/runs", "/api/v1/proposals"):
             assert other.get(path, params={"table": known["table_id"]}).status_code == 404, path
+    assert server.do(everything) == before
+
+
+@pytest.mark.parametrize("name", ["bob", "vic"])
+def test_what_is_anns_is_not_there_by_its_name_either(world: World, name: str) -> None:
+    server, named = world.server, {"table": SECRET, "document": f"{SECRET} lease.txt"}
+    before = server.do(everything)
+    invented = {key: each.replace(SECRET, "x" * len(SECRET)) for key, each in named.items()}
+    walked = [each for each in ours(server.app) if re.search("{(table|document)}", each[1])]
+    assert len(walked) > 30
+    with server.client(world.tokens["ann"]) as ann:
+        for path in ("/api/v1/tables/{table}", "/api/v1/documents/{document}"):
+            assert ann.get(filled(path, named)).status_code == 200, path
+    with server.client(world.tokens[name]) as other:
+        for method, path in walked:
+            body = body_for(server.app, method, path)
+            theirs, nobodys = [
+                other.request(method, filled(path, BESIDE | values), json=body) for values in (named, invented)
+            ]
+            assert theirs.status_code == nobodys.status_code in (403, 404), (method, path)
+            assert theirs.text.replace(SECRET, "x" * len(SECRET)) == nobodys.text, (method, path)
     assert server.do(everything) == before
 
 
