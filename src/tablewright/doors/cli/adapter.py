@@ -34,6 +34,7 @@ from typer.models import CommandInfo
 from tablewright.doors.cli import output
 from tablewright.doors.cli.root import SETTINGS, CommandWithHelp, Json, join_lines, with_app
 from tablewright.errors import UsageError
+from tablewright.settings import DECLARED, write_setting
 
 if TYPE_CHECKING:
     from tablewright.operations.operation import Operation
@@ -163,7 +164,15 @@ class OfferedField:
     @property
     def help(self) -> str:
         said = [meta.description for meta in self.metas if meta.description]
-        return self._command.helps.get(self.name) or (said[0] if said else "")
+        return self._command.helps.get(self.name) or (self.with_usual(said[0]) if said else "")
+
+    def with_usual(self, about: str) -> str:
+        """Add the default of the setting that the option takes the place of; the request itself has none."""
+        declared = DECLARED.get(self.name)
+        if declared is None or not any(meta is declared.limits for meta in self.metas):
+            return about
+        written = write_setting(declared.default) if self.is_optional and self.type is not bool else ""
+        return f"{about.removesuffix('.')} (default: {written})." if written else about
 
     @property
     def parameter(self) -> inspect.Parameter:
