@@ -43,7 +43,7 @@ def test_a_generated_client_imports_fills_applies_corrects_and_exports(api: Api)
     document = api.client.get("/api/v1/openapi.json").json()
     client = Generated(api.client, document)
     table = client.import_table(body={"file": ("companies.csv", COMPANIES.encode())})["table_id"]
-    run = client.start_run(table_id=table, body={"fields": ["Name:text=upper({Company})"]})["run_id"]
+    run = client.start_fill(table=table, body={"fields": ["Name:text=upper({Company})"]})["run_id"]
     ended = api.watch(run)[-1][1]
     assert client.get_run(run_id=run)["status"] == ended["status"] == "done"
     assert client.apply_proposal(proposal_id=ended["proposal_id"], body={})["applied"]["cells"] == 3
