@@ -11,12 +11,14 @@ import pytest
 from tablewright.domain.document import document
 from tablewright.domain.fieldspec import parse_field
 from tablewright.engine.outcome import Filled
+from tablewright.errors import DiskFull
 from tablewright.operations.files import import_file
 from tablewright.operations.fill import plan_fill
 from tablewright.operations.runs import RunRequest, get_run
 from tablewright.services import Services
 from tablewright.settings import Settings
 from tablewright.sources.search import provider
+from tablewright.store.runs import Runs, Slices, Totals
 
 from ..engine.works import FOUNDED, TABLE, YEARS, pages
 from ..pages import SmallWeb, small_web
@@ -40,6 +42,39 @@ def dies_after(web: SmallWeb, searches: int, monkeypatch: pytest.MonkeyPatch) ->
         return reply(head)
 
     monkeypatch.setattr(web, "reply", dying)
+
+
+async def test_a_run_that_cannot_be_ended_on_a_full_disk_ends_its_caller_and_goes_on_later(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def finish(*_: object, **__: object) -> None:
+        raise DiskFull("The disk is full.")
+
+    async with small_web(pages()) as web:
+        settings = web.settings(tmp_path)
+        monkeypatch.setattr(Runs, "finish", finish)
+        with pytest.raises(DiskFull):
+            await asyncio.wait_for(begun(settings, tmp_path), 60)
+        monkeypatch.undo()
+        async with Services.open(settings) as services:
+            [run] = await services.jobs.all()
+            assert run.status == "running"
+            await services.jobs.resume(run.id)
+            await services.jobs.wait(run.id)
+            assert (await services.jobs.result(run.id)).status == "done"
+
+
+async def test_a_run_is_paused_if_the_disk_is_full_between_two_slices(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def totals(self: Slices, run_id: str) -> Totals:
+        monkeypatch.undo()
+        raise DiskFull("The disk is full.")
+
+    async with small_web(pages()) as web:
+        monkeypatch.setattr(Slices, "totals", totals)
+        filled = await begun(web.settings(tmp_path), tmp_path)
+    assert (filled.status, filled.problem) == ("paused", "The disk is full.")
 
 
 async def test_a_paused_run_goes_on_in_another_process_with_the_rows_that_are_left(

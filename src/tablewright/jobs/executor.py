@@ -161,6 +161,8 @@ class RunExecutor:
                 except asyncio.CancelledError:
                     ongoing.stopping = True
                     raise
+        except DiskFull as problem:
+            halt = Halt(status="paused", problem=str(problem))
         except TablewrightError as error:
             halt = Halt(status="failed", problem=str(error))
         finally:

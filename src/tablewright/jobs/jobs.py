@@ -114,6 +114,8 @@ class Jobs:
         self._ending: set[asyncio.Task[None]] = set()
         self._awaited: list[AwaitedRun] = []
         self._handed_over: set[str] = set()
+        self._broken_off: dict[str, TablewrightError] = {}
+        """By run: why the work on it here is over. The run itself cannot say so while the disk is full."""
         self._of_all: Jobs | None = None
 
     def seen_by(self, store: Store) -> Jobs:
@@ -227,6 +229,7 @@ class Jobs:
     async def _hand_over(self, run_id: str) -> None:
         executor = await self._open_executor()
         self._handed_over.discard(run_id)
+        self._broken_off.pop(run_id, None)
         if run_id not in executor.ownership.strategies and await self._submit(run_id, executor.id):
             self._handed_over.add(run_id)
         else:
@@ -242,8 +245,10 @@ class Jobs:
         task.add_done_callback(among.discard)
 
     async def _go_on_unheard(self, run_id: str) -> None:
-        with suppress(TablewrightError):  # the run has recorded it
+        try:
             await (await self._open_executor()).go_on(run_id)
+        except TablewrightError as error:
+            self._broken_off[run_id] = error
 
     async def leave(self) -> None:
         """Finish the rows in progress of background runs; another process continues them."""
@@ -279,7 +284,8 @@ class Jobs:
             yield event
 
     async def wait(self, run_id: str, watch: Watch = ignore_progress, *, after: int = 0) -> None:
-        """Wait until a run ends. Raise RunError if no process is left to end it."""
+        """Wait until a run ends. Raise RunError if no process is left to end it, and the error of this process if it
+        could not end it."""
 
         async def pass_on() -> None:
             async for event in follow(self._store, run_id, after=after):
@@ -289,6 +295,8 @@ class Jobs:
         try:
             alone = 0
             while not (await asyncio.wait([watching], timeout=LOOK))[0]:
+                if run_id in self._broken_off and (await self._store.runs.get(run_id)).status == "running":
+                    raise self._broken_off[run_id]
                 alone = alone + 1 if await self._is_left(run_id) else 0
                 if alone * LOOK > SILENCE:
                     raise RunError(
