@@ -556,7 +556,7 @@ def read_setting(name: str, value: object, written_as: str = "") -> Any:
 
 PLAIN = (str, bool, int, float, os.PathLike)
 TRUTH = {"yes": True, "true": True, "1": True, "no": False, "false": False, "0": False}
-NUMBER_WITH_UNIT = re.compile(r"(?P<number>.*?[\d.])\s*(?P<unit>[A-Za-z]+)")
+UNIT_AFTER_NUMBER = re.compile(r"(?<![A-Za-z])[A-Za-z]+\Z")
 
 
 def parse_text(declared: Declared, text: str) -> Any:
@@ -568,13 +568,13 @@ def parse_text(declared: Declared, text: str) -> Any:
     if declared.base is tuple:
         return tuple(filter(None, map(str.strip, text.split(","))))
     if declared.choices:
-        return re.sub(r"\s*,\s*", ",", text)
+        return ",".join(map(str.strip, text.split(",")))
     if declared.base is str:
         return text
     factor = 1.0
-    if declared.unit and (found := NUMBER_WITH_UNIT.fullmatch(text)):
-        factor = {unit.lower(): each for unit, each in UNITS[declared.unit].items()}.get(found["unit"].lower(), 0.0)
-        text = found["number"]
+    if declared.unit and (found := UNIT_AFTER_NUMBER.search(text)) and found.start():
+        factor = {unit.lower(): each for unit, each in UNITS[declared.unit].items()}.get(found[0].lower(), 0.0)
+        text = text[: found.start()]
     number = float(text) * factor
     if not math.isfinite(number) or not factor:
         raise ValueError(text)
