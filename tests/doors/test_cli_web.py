@@ -194,7 +194,7 @@ def test_testing_without_a_model_says_how_to_set_one(shell: Shell) -> None:
 
 
 def test_the_catalog_is_listed_and_an_unknown_model_is_not_pulled(shell: Shell) -> None:
-    model, *_ = shell.json("models", "list")["models"]
+    model, *_ = shell.json("models", "list")["catalog"]
     assert model["licence"] == "Apache-2.0"
     assert model["pulled"] is False
     assert model["name"] in shell("models", "list").stdout

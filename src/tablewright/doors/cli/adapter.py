@@ -60,6 +60,8 @@ class Declaration:
     fixed: Mapping[str, Any] = field(default_factory=dict)
     parse: Mapping[str, Callable[[Any], Any]] = field(default_factory=dict)
     panels: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    advice: Mapping[str, str] = field(default_factory=dict)
+    """Of some fields: what to do about a wrong value, such as another option that is easily confused with it."""
     settings: tuple[str, ...] = ()
     progress: str = ""
     takes_any_text: bool = False
@@ -328,4 +330,9 @@ class OperationCommand(CommandWithHelp):
         """Ignore those of the placeholder, which has none."""
 
     def make_context(self, *args: Any, **kwargs: Any) -> Any:
-        return self.whole.make_context(*args, **kwargs)
+        try:
+            return self.whole.make_context(*args, **kwargs)
+        except typer.BadParameter as wrong:
+            if advice := self._declaration.advice.get(getattr(wrong.param, "name", None) or ""):
+                wrong.message += f"\n{advice}"
+            raise

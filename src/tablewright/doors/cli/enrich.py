@@ -50,6 +50,7 @@ PREVIEW = 20
         "params": "A parameter of the strategy, NAME=VALUE; repeatable. `tablewright strategies` lists them.",
     },
     fixed={"acts": False},
+    advice={"evidence": "--with-evidence adds the sources to the file that --out writes."},
     settings=("model", "search"),
 )
 def enrich(
