@@ -177,10 +177,9 @@ async def test_a_search_engine_that_is_away_leaves_what_the_documents_say(web: S
     assert cells["Founded"].value == 1987
 
 
-async def test_a_place_that_there_is_not_is_refused(tmp_path: Path) -> None:
-    settings = Settings(home=str(tmp_path / "home"), sources="docs,moon")
+def test_a_place_that_there_is_not_is_refused(tmp_path: Path) -> None:
     with pytest.raises(BadSetting, match="moon"):
-        await fill(settings, tmp_path, "Company\nAcme Turbines\n", FOUNDED)
+        Settings(home=str(tmp_path / "home"), sources="docs,moon")
 
 
 # ── with a model ─────────────────────────────────────────────────────────────────────────────────────────────────────

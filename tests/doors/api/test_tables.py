@@ -14,7 +14,7 @@ import pytest
 
 from tablewright.domain.document import document
 from tablewright.domain.proposal import Operation
-from tablewright.doors.api import answers, row_pages
+from tablewright.doors.api import adapter, answers, row_pages
 from tablewright.operations.rows import RowShown
 from tests.doors.api.using import COMPANIES, Api
 from tests.patience import PATIENCE
@@ -150,6 +150,7 @@ def test_while_a_page_of_many_cells_is_written_down_others_are_answered(
             assert go_on.wait(PATIENCE)
         return document(value)
 
+    monkeypatch.setattr(adapter, "IN_A_THREAD", 2)
     monkeypatch.setattr(answers, "document", slowly)
     with ThreadPoolExecutor(1) as pool:
         page = pool.submit(api.get, path)
