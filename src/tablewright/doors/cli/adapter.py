@@ -34,7 +34,6 @@ from typer.models import CommandInfo
 from tablewright.doors.cli import output
 from tablewright.doors.cli.root import SETTINGS, CommandWithHelp, Json, join_lines, with_app
 from tablewright.errors import UsageError
-from tablewright.settings import DECLARED, write_setting
 
 if TYPE_CHECKING:
     from tablewright.operations.operation import Operation
@@ -170,6 +169,8 @@ class OfferedField:
 
     def with_usual(self, about: str) -> str:
         """Add the default of the setting that the option takes the place of; the request itself has none."""
+        from tablewright.settings import DECLARED, write_setting  # the list of commands needs no settings
+
         declared = DECLARED.get(self.name)
         if declared is None or not any(meta is declared.limits for meta in self.metas):
             return about
