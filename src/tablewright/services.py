@@ -235,10 +235,6 @@ class Services:
         """The text that a cell's evidence points to, as it was retrieved."""
         return await self.store.pages.text(content_hash)
 
-    async def problems(self) -> list[str]:
-        """What is wrong with the kept tables; empty when all are sound."""
-        return [problem for table in await self.tables() for problem in await self.store.log.problems(table.id)]
-
     @property
     def terms(self) -> Terms:
         return Terms.from_settings(self.settings)

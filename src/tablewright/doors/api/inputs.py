@@ -51,9 +51,7 @@ Days = Annotated[
 
 TableId = Annotated[str, an_id("table")]
 RunId = Annotated[str, an_id("run")]
-ShortlistId = Annotated[str, an_id("conversation")]
 UserName = Annotated[str, Path(max_length=80, pattern=r"^[^\x00/]+$", description="The user's name.")]
-FileName = Annotated[str, Path(max_length=255, pattern=r"^[^\x00/]+$", description="The name of the file.")]
 
 Limit = Annotated[int, Query(ge=1, le=1_000, description="The most entries to return.")]
 After = Annotated[
