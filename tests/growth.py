@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import gc
 import time
 from collections.abc import Callable
 
 MORE = 8
+# Seconds. What takes no longer is not worth measuring.
 QUICK = 0.1
-"""Seconds. What takes no longer is not worth measuring."""
 
 
-TRIES = 3
-"""Collecting garbage may cost one measurement more than the work; no try hides what grows with the square."""
+# A busy machine may slow one measurement down; no number of tries hides what grows with the square.
+TRIES = 6
 
 
 def grows_in_proportion(work: Callable[[int], object], size: int) -> bool:
@@ -27,7 +28,11 @@ def grows_in_proportion(work: Callable[[int], object], size: int) -> bool:
 
 
 def seconds(work: Callable[[int], object], size: int) -> float:
-    """Of this thread alone: what servers and browsers of other tests do meanwhile is not counted."""
-    began = time.thread_time()
-    work(size)
-    return time.thread_time() - began
+    """Processor time of this thread alone, without collecting garbage: that costs more, the more other tests left."""
+    gc.disable()
+    try:
+        began = time.thread_time()
+        work(size)
+        return time.thread_time() - began
+    finally:
+        gc.enable()
