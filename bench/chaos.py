@@ -4,10 +4,10 @@
                            cancel,asleep,governors,quota]
                            [--rows N] [--kills N] [--away SECONDS]
 
-A search engine, the pages of invented companies and a model of 200 ms are on loopback (`tests/jobs/world.py`, a process
-of its own), and count what they are asked and what they answered. Commands and workers are the installed program, in
-processes of their own. What was interrupted is compared with the same run left alone, cell by cell: value, status,
-confidence, evidence, attempts and trace. Ends with 1 where a number does not hold.
+A search engine, the pages of invented companies and a model of 200 ms are on loopback (`tests/engine/runs/world.py`, a
+process of its own), and count what they are asked and what they answered. Commands and workers are the installed
+program, in processes of their own. What was interrupted is compared with the same run left alone, cell by cell: value,
+status, confidence, evidence, attempts and trace. Ends with 1 where a number does not hold.
 
 kill      the command is killed with SIGKILL at random moments, and `runs resume` goes on; on SQLite and PostgreSQL
 workers   four workers on one PostgreSQL, two are killed; a limit of 20 model requests a second holds over all of them
@@ -77,10 +77,10 @@ HOLD_OVERHEAD = 1.15
 HOLD_STOP = 2.0
 HOLD_CANCEL = 5.0
 AWAY = 20.0
+# Seconds for which PostgreSQL is stopped; once for longer than a process may be silent.
 RESTARTS = (5.0, 1.0, 20.0, 5.0, 2.0, 10.0)
-"""Seconds for which PostgreSQL is stopped; once for longer than a process may be silent."""
+# Each row is a model call of its own.
 ALONE = ("--param", "rows_a_call=1")
-"""Each row is a model call of its own."""
 
 
 def main() -> int:

@@ -12,12 +12,12 @@ from world import FIELDS, World, open_world, written
 
 from chaos_places import DELAY, LONGEST, Alone, Options, compared, database, hold, left_alone, nobody_is_gone, place
 
+# Between the moment in which the old server stops taking writes and the one in which the new one takes them.
 READ_ONLY_SECONDS = 10.0
-"""Between the moment in which the old server stops taking writes and the one in which the new one takes them."""
+# Every so manyth commit fails.
 EVERY = 20
-"""Every so manyth commit fails."""
+# The connection breaks before the commit, or after it; or the server refuses it.
 FAULTS = ("before", "after", "25006", "57P01", "08006", "53300", "40001", "40P01", "55P03", "40003")
-"""The connection breaks before the commit, or after it; or the server refuses it."""
 
 
 def failover_part(options: Options) -> bool:

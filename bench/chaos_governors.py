@@ -25,12 +25,12 @@ import httpx2
 from chaos_places import Options, hold
 
 MB = 1024**2
+# Of the server and its workers together.
 HOLD_GROWTH = 500 * MB
-"""Of the server and its workers together."""
 HOLD_HEALTH = 0.2
 HOLD_DISK = 100 * MB
+# Of address space, for each process: what takes more must not cost the machine its others.
 CAP = 6 * 1024 * MB
-"""Of address space, for each process: what takes more must not cost the machine its others."""
 EVERY = 0.02
 LONGEST = 300.0
 OVER = ("done", "failed", "cancelled", "paused", "over_budget")

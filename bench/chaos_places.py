@@ -17,8 +17,8 @@ from sqlalchemy import create_engine, make_url, text
 from world import FIELDS, Counts, World, written
 
 DELAY = 0.2
+# Seconds before a kill in which an answer may have left the server without being written down.
 UNDER_WAY = 0.25
-"""Seconds before a kill in which an answer may have left the server without being written down."""
 LONGEST = 1_800.0
 BOUGHT = {"model": "rows", "plan": "plans", "search": "searches", "page": "pages"}
 

@@ -16,8 +16,8 @@ from chaos_places import LONGEST, Options, database, hold, postgres
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from tests.jobs.spender import A_CALL, READ, WRITTEN, paying  # noqa: E402
-from tests.models.endpoint import answer, running_endpoint  # noqa: E402
+from tests.engine.runs.spender import A_CALL, READ, WRITTEN, paying  # noqa: E402
+from tests.llm.endpoint import answer, running_endpoint  # noqa: E402
 
 from tablewright.services import Services  # noqa: E402
 from tablewright.settings import Settings  # noqa: E402
@@ -67,7 +67,7 @@ async def race(title: str, url: str, rows: int) -> bool:
 async def spender(settings: dict[str, str], user: str, name: str, rows: int) -> list[str]:
     arguments = (json.dumps(settings), user, name, str(RUNS), str(rows))
     process = await asyncio.create_subprocess_exec(
-        sys.executable, "-m", "tests.jobs.spender", *arguments, cwd=ROOT, stdout=PIPE
+        sys.executable, "-m", "tests.engine.runs.spender", *arguments, cwd=ROOT, stdout=PIPE
     )
     out, _ = await asyncio.wait_for(process.communicate(), LONGEST)
     ended: list[str] = json.loads(out)

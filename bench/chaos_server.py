@@ -27,8 +27,8 @@ from chaos_places import (
     restart,
 )
 
+# Seconds that a request waits for a database that is away.
 WAIT = 5.0
-"""Seconds that a request waits for a database that is away."""
 SLOWEST = WAIT + 3.0
 HOLD_HEALTH = 1.0
 HOLD_BACK = 5.0

@@ -28,9 +28,9 @@ from typing import Any
 
 import numpy as np
 
-from tablewright.corpus.search import CorpusSearch
-from tablewright.domain.corpus import Document, Segment
-from tablewright.models.embedder import WordLlamaEmbedder
+from tablewright.documents.search import CorpusSearch
+from tablewright.domain.documents import Document, Segment
+from tablewright.llm.embedder import WordLlamaEmbedder
 from tablewright.store.documents import IngestedDocument
 from tablewright.store.store import Store
 from tablewright.text import FUNCTION_WORDS
@@ -38,8 +38,8 @@ from tablewright.text import FUNCTION_WORDS
 LARGE = 1_000_000
 WORDS = 200
 IN_DOCUMENT = 10
+# Documents in one transaction.
 AT_ONCE = 100
-"""Documents in one transaction."""
 VOCABULARY = 200_000
 QUESTIONS = 200
 HOLD_MS = {100_000: 20.0, LARGE: 100.0}

@@ -38,6 +38,7 @@ import httpx2
 
 TOKEN = "the-owner-of-this-bench-knows-it"
 HOLD_HEALTH = 0.2
+# `tablewright serve` with a name server that is silent about one domain.
 SERVER = """
 import socket, sys, time
 real = socket.getaddrinfo
@@ -47,11 +48,10 @@ def look_up(host, *args, **kwargs):
         raise socket.gaierror(socket.EAI_AGAIN, "no answer")
     return real(host, *args, **kwargs)
 socket.getaddrinfo = look_up
-from tablewright.doors.cli import main
+from tablewright.interfaces.cli import main
 sys.argv = ["tablewright", "serve", "--port", "0"]
 main()
 """
-"""`tablewright serve` with a name server that is silent about one domain."""
 PROBE = """
 import http.client, json, sys, time
 port, answers = int(sys.argv[1]), []

@@ -17,7 +17,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from tablewright.corpus.parse.pool import parse_files
+from tablewright.documents.parse.pool import parse_files
 from tablewright.extraction.layout.draft import Parsed
 from tablewright.operations.documents import AddDocuments, add_documents
 from tablewright.sample.pdf import write_pdf

@@ -32,8 +32,8 @@ import httpx2
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from tests.doors.server.serving import Served, served
 from tests.hostile import multiplying_robots, swelling_pdf, swelling_workbook
+from tests.interfaces.server.serving import Served, served
 
 LIMIT = 0.1
 BEAT = 0.005

@@ -2,10 +2,10 @@
 
     python bench/newcomer.py [--hands 1500]
 
-The steps are those of tests/doors/web/newcomer.py: a model with its key, tested and saved, a search, a pasted list, two
-columns described in a sentence, filled and accepted. The model is a server on loopback with recorded answers. Measured
-twice: as fast as the program allows, and with a pause of `--hands` milliseconds before each click and each field, for
-somebody who reads and points; texts are pasted, not typed. A real model and the real web add their own time.
+The steps are those of tests/interfaces/page/newcomer.py: a model with its key, tested and saved, a search, a pasted
+list, two columns described in a sentence, filled and accepted. The model is a server on loopback with recorded answers.
+Measured twice: as fast as the program allows, and with a pause of `--hands` milliseconds before each click and each
+field, for a person who reads and points; texts are pasted, not typed. A real model and the real web add their own time.
 
 Ends with 1 where the second takes more than two minutes. Needs Chromium (apt install chromium).
 """
@@ -28,7 +28,7 @@ from playwright.async_api import async_playwright, expect
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from tests.chromium import CHROMIUM, FLAGS
-from tests.doors.web.newcomer import first_column, model_with_key
+from tests.interfaces.page.newcomer import first_column, model_with_key
 
 HOLD = 120
 PATIENCE = 60_000

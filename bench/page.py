@@ -36,7 +36,7 @@ from playwright.async_api import Browser, Page, async_playwright
 from serve import serving
 from tablewright.domain.files import FileOptions
 from tablewright.domain.model import Field
-from tablewright.operations.files import import_file
+from tablewright.operations.files import import_table_file
 from tablewright.operations.fill import plan_fill
 from tablewright.services import Services
 from tablewright.settings import Settings
@@ -44,8 +44,8 @@ from tablewright.settings import Settings
 HOLD_PAINT = 2_000
 HOLD_LONG = 200
 HOLD_CELL = 1.0
+# Of the library's own rate, for a formula that is asked for on the page.
 HOLD_RATE = 0.65
-"""Of the library's own rate, for a formula that is asked for on the page."""
 FORMULA = "{Employees} * 2"
 BROWSERS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
 FLAGS = ("--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking", "--disable-sync")
@@ -54,6 +54,7 @@ SCREENS = 60
 JUMPS = 25
 RUN_ROWS = 30
 
+# Milliseconds from the click to the proposal, seen from inside: Playwright itself looks only every half second.
 UNTIL_PROPOSED = """() => {
   let begun;
   document.addEventListener("click", () => { begun = performance.now(); }, {capture: true, once: true});
@@ -63,7 +64,6 @@ UNTIL_PROPOSED = """() => {
     }).observe(document.body, {childList: true, subtree: true});
   });
 }"""
-"""Milliseconds from the click to the proposal, seen from inside: Playwright itself looks only every half second."""
 
 LOOK = """
 window.seen = {paint: null, long: [], cells: {}};
@@ -106,7 +106,7 @@ async def make_tables(home: Path, sizes: Sequence[int]) -> list[str]:
     async with Services.open(Settings(home=str(home), search="sample"), actor="bench") as services:
         for size in sizes:
             path = companies(home / f"firms-{size}.csv", size)
-            made.append((await import_file(services, path, FileOptions(name=f"Firms {size}"))).table.id)
+            made.append((await import_table_file(services, path, FileOptions(name=f"Firms {size}"))).table.id)
     return made
 
 

@@ -18,11 +18,11 @@ from lxml import html
 from tablewright.domain.fieldspec import parse_field
 from tablewright.domain.retrieved import Retrieved
 from tablewright.extraction import reader
-from tablewright.extraction.about import Subject
-from tablewright.extraction.reading import page
-from tablewright.sample.layouts import render
-from tablewright.sample.world import pages, world
-from tablewright.sources.read.reader import read
+from tablewright.extraction.scoring import index_page_words
+from tablewright.extraction.subject import Subject
+from tablewright.sample.layouts import render_page
+from tablewright.sample.world import sample_pages, sample_world
+from tablewright.web.read.reader import read_bytes
 
 FIELDS = [
     parse_field(text)
@@ -35,17 +35,17 @@ FIELDS = [
         "Capacity:number(l)",
     )
 ]
+# Page-field readings a second a core.
 HOLD = 200
-"""Page-field readings a second a core."""
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", maxsplit=1)[0])
     parser.add_argument("--json", action="store_true")
     args = parser.parse_args()
-    sites = world()
-    bodies = [render(sites[page.site], page).encode() for page in pages()]
-    texts = [read(body, content_type="text/html") for body in bodies]
+    sites = sample_world()
+    bodies = [render_page(sites[page.site], page).encode() for page in sample_pages()]
+    texts = [read_bytes(body, content_type="text/html") for body in bodies]
     small = [Retrieved(origin=str(number), title=text.title, text=text.text) for number, text in enumerate(texts)]
     long = [
         Retrieved(
@@ -56,7 +56,7 @@ def main() -> int:
         for start in range(0, len(small), 10)
     ]
     parsing = seconds(lambda: [html.document_fromstring(body) for body in bodies])
-    reading = seconds(lambda: [read(body, content_type="text/html") for body in bodies])
+    reading = seconds(lambda: [read_bytes(body, content_type="text/html") for body in bodies])
     figures = {
         "pages read a second": round(len(bodies) / reading),
         "reading, times lxml's parsing": round(reading / parsing, 1),
@@ -77,9 +77,9 @@ def rate(sources: list[Retrieved]) -> int:
     """Each page is asked about as if its title were the row's name, so that everything on it is looked at."""
 
     def work() -> None:
-        page.cache_clear()
+        index_page_words.cache_clear()
         for source in sources:
-            reader.read(Subject(name=source.title), FIELDS, [source])
+            reader.read_candidates(Subject(name=source.title), FIELDS, [source])
 
     return round(len(sources) * len(FIELDS) / seconds(work))
 

@@ -28,10 +28,10 @@ from statistics import median, quantiles
 import httpx2
 
 HOLD_GROWTH_MB = 100.0
+# Each tenth client takes its time with every event.
 SLOW_EVERY = 10
-"""Each tenth client takes its time with every event."""
+# Each seventh loses its connection once.
 LOST_EVERY = 7
-"""Each seventh loses its connection once."""
 PATIENCE = 0.02
 LOST_AFTER = 15
 

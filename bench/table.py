@@ -22,7 +22,7 @@ from operator import itemgetter
 from pathlib import Path
 
 from tablewright.domain.fieldspec import parse_field
-from tablewright.operations.files import export_file, import_file
+from tablewright.operations.files import export_table_file, import_table_file
 from tablewright.operations.fill import plan_fill
 from tablewright.services import Services
 from tablewright.settings import Settings
@@ -66,11 +66,11 @@ async def do(step: str, file: Path, settings: Settings) -> dict[str, float]:
     async with Services.open(settings) as services:
         opened = time.perf_counter()
         if step == "import":
-            await import_file(services, file)
+            await import_table_file(services, file)
         elif step == "export":
-            await export_file(services, "bench", file.with_name("out.csv"))
+            await export_table_file(services, "bench", file.with_name("out.csv"))
         elif step == "export_xlsx":
-            await export_file(services, "bench", file.with_name("out.xlsx"))
+            await export_table_file(services, "bench", file.with_name("out.xlsx"))
         elif step == "compute":
             return min([await compute(services) for _ in range(3)], key=itemgetter("seconds"))
         return {"seconds": time.perf_counter() - opened, "opening": opened - started}

@@ -33,10 +33,10 @@ from typing import Any
 from msgspec import convert
 
 from models import add_model_options, column, model_settings
-from tablewright.domain.document import document
 from tablewright.domain.model import Field
-from tablewright.domain.proposal import Operation
+from tablewright.domain.proposal import ProposedCell
 from tablewright.domain.run import Usage
+from tablewright.domain.text import to_json_document
 from tablewright.sample.site import read_topic
 from tablewright.sample.world import RegisterEntry
 from tablewright.services import Services
@@ -46,10 +46,10 @@ from webs import served
 
 OUT = ROOT / "evals" / "out"
 ROWS = {"tablefill": 60, "reworded": 30, "sample": 12, "companies": 10}
+# Of so many rows of a pack, one has no answer on any page.
 ABSENT = 6
-"""Of so many rows of a pack, one has no answer on any page."""
+# Results name the web's address, and so do prompts: it must not change from run to run.
 PORT = 8931
-"""Results name the web's address, and so do prompts: it must not change from run to run."""
 
 
 # ── the tables ───────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -159,7 +159,7 @@ def measured(part: str, args: argparse.Namespace) -> dict[str, Any]:
         "strategy": args.strategy,
         "seed": args.seed,
         "figures": figures(cells, usage),
-        "usage": document(usage),
+        "usage": to_json_document(usage),
         "wrong": [cell for cell in cells if cell["verdict"] in ("wrong", "near", "filled")],
         "empty": [cell for cell in cells if cell["verdict"] == "empty"],
         "refused": refused(cells),
@@ -196,7 +196,7 @@ async def fill(cases: list[Case], address: str, args: argparse.Namespace) -> tup
     return [cell for cells, _ in tables for cell in cells], sum((usage for _, usage in tables), Usage())
 
 
-def seen(case: Case, operation: Operation) -> dict[str, Any]:
+def seen(case: Case, operation: ProposedCell) -> dict[str, Any]:
     cell, place = operation.cell, operation.row_id - 1
     gold = case.gold[place]
     return {
@@ -204,7 +204,7 @@ def seen(case: Case, operation: Operation) -> dict[str, Any]:
         "row": case.rows[place][case.key],
         "field": operation.field,
         "gold": gold.get(operation.field),
-        "value": document(cell.value),
+        "value": to_json_document(cell.value),
         "verdict": judge(cell.value, gold[operation.field]) if operation.field in gold else "not scored",
         "confidence": cell.confidence,
         "label": cell.confidence_label,

@@ -1,4 +1,4 @@
-"""Whether a page bears a claim: a model's verdicts (`decisions/check_claim.py`) beside those of people.
+"""Whether a page bears a claim: a model's verdicts (`llm/tasks/check_claim.py`) beside those of people.
 
     python evals/citations.py --model MODEL [--base-url URL] [--data DIR] [--questions N [--seed N]] [--json]
 
@@ -28,12 +28,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from models import add_model_options, column, model_settings
-from tablewright.decisions.check_claim import CheckClaim, ClaimToJudge
-from tablewright.decisions.decision import decide
-from tablewright.domain.model import Noun, Step
+from tablewright.domain.model import Step, Struct
 from tablewright.domain.research import Brief, Verdict
 from tablewright.domain.retrieved import Retrieved
-from tablewright.models.build import build
+from tablewright.llm.build import build_model
+from tablewright.llm.tasks.check_claim import CheckClaim, ClaimToJudge
+from tablewright.llm.tasks.decision import decide
 from tablewright.settings import Settings
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -42,12 +42,12 @@ LABELS = ("supported", "partially_supported", "not_supported")
 VERDICTS: tuple[Verdict, ...] = ("supported", "partly supported", "qualified", "contradicted", "not checked")
 AT_ONCE = 8
 SPLIT = 7
+# Characters before a claim: as many as the label of a block holds, so that the nearest are not cut off.
 CONTEXT = 150
-"""Characters before a claim: as many as the label of a block holds, so that the nearest are not cut off."""
 META, TITLE = "(meta data) ", "TITLE:"
 
 
-class Case(Noun, frozen=True):
+class Case(Struct, frozen=True):
     label: str
     asked: ClaimToJudge
 
@@ -117,7 +117,7 @@ async def judge(cases: Sequence[Case], args: argparse.Namespace) -> list[Verdict
         return verdict
 
     with tempfile.TemporaryDirectory(prefix="tablewright-eval-") as home:
-        model = build(Settings(home=home, **model_settings(args)))
+        model = build_model(Settings(home=home, **model_settings(args)))
         assert model is not None, "a name of a model builds one"
         async with model:
             found = await asyncio.gather(*(one(number, case) for number, case in enumerate(cases, 1)))

@@ -20,7 +20,7 @@ from pathlib import Path
 
 from baseline import settle
 from tablewright.domain.rowkey import row_key
-from tablewright.values.row_names import RowNames
+from tablewright.values.row_names import RowNameIndex
 
 ROOT = Path(__file__).resolve().parent.parent
 TOLERANCE = 0.01
@@ -84,7 +84,7 @@ def main() -> int:
 
 
 def judge(pair: Pair) -> bool:
-    names = RowNames()
+    names = RowNameIndex()
     names.add(1, pair.a)
     return row_key(pair.a) == row_key(pair.b) or names.find(pair.b) == 1
 

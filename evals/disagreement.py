@@ -30,9 +30,9 @@ from baseline import settle
 from models import add_model_options, column, model_settings
 from tablewright.domain.fieldspec import parse_field
 from tablewright.domain.files import FileOptions
-from tablewright.domain.proposal import Operation
-from tablewright.domain.text import show
-from tablewright.operations.files import import_file
+from tablewright.domain.proposal import ProposedCell
+from tablewright.domain.text import format_value
+from tablewright.operations.files import import_table_file
 from tablewright.operations.fill import FillOptions, plan_fill
 from tablewright.services import Services
 from tablewright.settings import Settings
@@ -104,7 +104,7 @@ async def run(entities: list[dict[str, Any]], args: argparse.Namespace) -> tuple
             **model_settings(args),
         )
         async with Services.open(settings) as services:
-            imported = await import_file(services, path, FileOptions(key_field="Name", header=True))
+            imported = await import_table_file(services, path, FileOptions(key_field="Name", header=True))
             params = {"thoroughness": args.thoroughness} if args.strategy == "research" else {}
             run = await plan_fill(
                 services, imported.table.id, list(fields.values()), args.strategy, how=FillOptions(params=params or {})
@@ -119,11 +119,11 @@ async def run(entities: list[dict[str, Any]], args: argparse.Namespace) -> tuple
         kind = judge(operation, gold_name, gold)
         counts[kind] += 1
         if not gold["tie"] and operation.cell.value is not None:
-            same = normal(gold_name, show(operation.cell.value)) == str(gold["majority"])
+            same = normal(gold_name, format_value(operation.cell.value)) == str(gold["majority"])
             right["right" if same else "wrong"] += 1
         if kind in args.show.split(","):
             stated = sorted({str(each["norm"]) for each in gold["per_source"].values()})
-            others = [show(rival.value) for rival in operation.cell.conflict]
+            others = [format_value(rival.value) for rival in operation.cell.conflict]
             told = (kind, entities[operation.row_id - 1]["entity"], gold_name, stated, operation.cell.value, others)
             print(*told, sep=" | ")
             if "steps" in args.show:
@@ -131,13 +131,13 @@ async def run(entities: list[dict[str, Any]], args: argparse.Namespace) -> tuple
     return counts, right
 
 
-def judge(operation: Operation, name: str, gold: dict[str, Any]) -> str:
+def judge(operation: ProposedCell, name: str, gold: dict[str, Any]) -> str:
     stated = {str(each["norm"]) for each in gold["per_source"].values()}
     cell = operation.cell
     if cell.value is None:
         return "unseen" if len(stated) > 1 else "empty"
     sides = [(cell.value, cell.evidence), *((rival.value, rival.evidence) for rival in cell.conflict)]
-    told = {normal(name, show(value)) for value, evidence in sides if evidence}
+    told = {normal(name, format_value(value)) for value, evidence in sides if evidence}
     if len(stated) > 1:
         return "seen" if len(told & stated) > 1 else "unseen"
     return "alarm" if cell.conflict else "agreed"

@@ -43,7 +43,7 @@ from typing import Any, TypeAlias
 from baseline import settle
 from models import add_model_options, column, model_settings
 from tablewright.domain.model import Field, Value
-from tablewright.domain.proposal import Operation
+from tablewright.domain.proposal import ProposedCell
 from tablewright.domain.reply import Citation, Reply
 from tablewright.operations.ask import AskDocuments, ExportResult, ask_documents, export_result
 from tablewright.operations.documents import AddDocuments, add_documents, make_document_table
@@ -58,12 +58,12 @@ from web import judge, words
 ROOT = Path(__file__).resolve().parent.parent
 TOLERANCE = 0.02
 QUESTIONS = 200
+# Of the questions to articles.
 UNANSWERABLE = 0.3
-"""Of the questions to articles."""
 YEARS = range(1990, 2031)
 
+# A name with its folder, and what is in it.
 File: TypeAlias = tuple[str, str | bytes]
-"""A name with its folder, and what is in it."""
 
 
 @dataclass(kw_only=True)
@@ -155,7 +155,7 @@ class Library:
         document = await self.services.store.documents.get(identity)
         return Passages(await self.services.stored_text(document.text_hash) or "", openings)
 
-    async def fill(self, fields: Sequence[Field]) -> dict[tuple[str, str], Operation]:
+    async def fill(self, fields: Sequence[Field]) -> dict[tuple[str, str], ProposedCell]:
         """A table of the documents, filled: the proposed cells by name of the document and field."""
         table = (await make_document_table(self.services, "documents")).table
         fill = await plan_fill(self.services, table.id, fields, "documents")
@@ -333,7 +333,7 @@ def judge_listed(value: Value, golds: Sequence[str]) -> str:
 
 
 def note(
-    bench: Bench, verdicts: Counter[str], verdict: str, key: str, name: str, gold: object, operation: Operation
+    bench: Bench, verdicts: Counter[str], verdict: str, key: str, name: str, gold: object, operation: ProposedCell
 ) -> None:
     verdicts[verdict] += 1
     verdicts[f"{verdict} {key}"] += 1

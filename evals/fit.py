@@ -32,27 +32,27 @@ from reading import NAMED_BY, ROOT, calibration, judge, present, rows, words
 from tablewright.domain.model import Field
 from tablewright.domain.retrieved import Retrieved
 from tablewright.domain.text import normalize_words
-from tablewright.extraction import reading
-from tablewright.extraction.about import Subject, about, fits
-from tablewright.extraction.meaning import content
-from tablewright.extraction.reader import ABOUT, SURE, look
-from tablewright.extraction.reading import Seen
-from tablewright.extraction.sentences import is_agent
-from tablewright.extraction.spans import spans
-from tablewright.sources.read.reader import read as read_page
+from tablewright.extraction import scoring
+from tablewright.extraction.meaning import content_words
+from tablewright.extraction.reader import MIN_SURE, find_matches
+from tablewright.extraction.scoring import Match
+from tablewright.extraction.sentences import is_agent_noun
+from tablewright.extraction.spans import find_spans
+from tablewright.extraction.subject import MIN_ABOUT, Subject, score_sources, score_subject_match
+from tablewright.web.read.reader import read_bytes as read_page
 
 PENALTY = 3.0
 ROUNDS, PACE = 600, 0.05
 MOST_ROWS = 12
+# Of the rows of a column, those whose page must state it, for what the others state to be no accident.
 SPOKEN_OF = 0.5
-"""Of the rows of a column, those whose page must state it, for what the others state to be no accident."""
+# Of the values of a column, those that must be of a kind for the column to be asked so.
 MOSTLY = 0.8
-"""Of the values of a column, those that must be of a kind for the column to be asked so."""
+# Answers of a page that are looked at.
 MOST = 60
-"""Answers of a page that are looked at."""
 
-Cell = tuple[list[list[Seen]], list[str]]
-"""The answers to one cell, page by page, and the gold: none where the texts do not say it."""
+# The answers to one cell, page by page, and the gold: none where the texts do not say it.
+Cell = tuple[list[list[Match]], list[str]]
 
 SWDE = {
     "swde products": ("auto", "camera"),
@@ -120,7 +120,7 @@ def main() -> int:
     for name, pack in cells.items():
         report(name, pack, weights)
     if args.write:
-        path = Path(reading.__file__).with_name("weights.json")
+        path = Path(scoring.__file__).with_name("weights.json")
         rounded = {name: round(weight, 3) for name, weight in weights.items()}
         path.write_text(json.dumps(rounded, indent=2) + "\n", encoding="utf-8")
     return 0
@@ -129,9 +129,10 @@ def main() -> int:
 # ── the packs ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def looked(subject: Subject, field: Field, sources: Sequence[Retrieved]) -> list[list[Seen]]:
+def looked(subject: Subject, field: Field, sources: Sequence[Retrieved]) -> list[list[Match]]:
     return [
-        list(look(subject, field, source, fit)) for source, fit in zip(sources, fits(subject, sources), strict=True)
+        list(find_matches(subject, field, source, fit))
+        for source, fit in zip(sources, score_sources(subject, sources), strict=True)
     ]
 
 
@@ -196,8 +197,10 @@ def filled(
     own: dict[int, list[Retrieved]] = {}
     for number, row in enumerate(known):
         subject = Subject(name=row[key], context={name: row[name] for name in columns}, column=key)
-        fits = sorted(((about(subject, page.title, page.text), page) for page in pages), key=lambda each: -each[0])
-        own[number] = [page for fit, page in fits[:3] if fit >= ABOUT or page is fits[0][1]]
+        fits = sorted(
+            ((score_subject_match(subject, page.title, page.text), page) for page in pages), key=lambda each: -each[0]
+        )
+        own[number] = [page for fit, page in fits[:3] if fit >= MIN_ABOUT or page is fits[0][1]]
     for name in columns:
         if not any(map(str.isalpha, name)):
             continue
@@ -225,11 +228,11 @@ def asked(name: str, key: str, golds: Sequence[str]) -> Iterator[Field]:
     yield Field(name=name)
     filled = [gold for gold in golds if words(gold)]
     for kind in ("year", "date", "count", "person"):
-        fits = [span for gold in filled for span in spans(kind, gold) if len(span.value) >= len(gold) - 1]
+        fits = [span for gold in filled for span in find_spans(kind, gold) if len(span.value) >= len(gold) - 1]
         if len(fits) < MOSTLY * len(filled):
             continue
         if kind == "person":
-            if is_agent(content(name)):
+            if is_agent_noun(content_words(name)):
                 yield Field(name=name, question=f"Who is the {name.lower()} of {{{key}}}?")
         else:
             yield Field(name=name, type="date" if kind == "date" else "number")
@@ -317,7 +320,7 @@ def honest(packs: Mapping[str, Sequence[Cell]], answers: Answers, fitted: Mappin
         weights = fit(answers, without=left_out, start=fitted, rounds=ROUNDS // 3)
         best = []
         for places, gold in cells:
-            scored = [each for found in places for each in reading.probabilities(complete(found), weights)]
+            scored = [each for found in places for each in scoring.score_matches(complete(found), weights)]
             if scored:
                 best.append((*max(scored, key=lambda each: each[0]), gold))
         for likely, seen, gold in best:
@@ -336,7 +339,7 @@ def honest(packs: Mapping[str, Sequence[Cell]], answers: Answers, fitted: Mappin
     return found
 
 
-def complete(found: Sequence[Seen]) -> list[Seen]:
+def complete(found: Sequence[Match]) -> list[Match]:
     return [seen for seen in found if seen.whole][:MOST]
 
 
@@ -345,9 +348,9 @@ def report(name: str, cells: Sequence[Cell], weights: dict[str, float]) -> None:
     said: list[tuple[float, bool]] = []
     counts: Counter[str] = Counter()
     for places, gold in cells:
-        scored = [each for found in places for each in reading.probabilities(complete(found), weights)]
+        scored = [each for found in places for each in scoring.score_matches(complete(found), weights)]
         best = max(scored, key=lambda each: each[0], default=None)
-        if best is None or best[0] < SURE:
+        if best is None or best[0] < MIN_SURE:
             counts["empty" if gold else "rightly empty"] += 1
             continue
         right = bool(gold) and judge(best[1].value, gold) != "wrong"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import argparse
 
+# Seconds for an answer: a small model here, and a person or a queue behind an endpoint, take their time.
 PATIENCE = "1800"
-"""Seconds for an answer: a small model here, and a person or a queue behind an endpoint, take their time."""
 
 
 def add_model_options(parser: argparse.ArgumentParser) -> None:

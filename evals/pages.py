@@ -31,7 +31,7 @@ from typing import Any
 import trafilatura
 
 from baseline import settle
-from tablewright.sources.read import UnreadablePage, read
+from tablewright.web.read import UnreadablePage, read_bytes
 
 ROOT = Path(__file__).resolve().parent.parent
 TOLERANCE = 0.02
@@ -78,7 +78,7 @@ def main() -> int:
 
 def ours(body: bytes, url: str) -> str:
     try:
-        return read(body, content_type="text/html", charset="utf-8", url=url).text
+        return read_bytes(body, content_type="text/html", charset="utf-8", url=url).text
     except UnreadablePage:
         return ""
 

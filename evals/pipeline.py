@@ -42,10 +42,10 @@ COLUMNS = [
     "estimated calls / in / out",
     *"searches pages seconds".split(),
 ]
+# Columns that a table must have to be asked for, at least.
 MASKED = 3
-"""Columns that a table must have to be asked for, at least."""
+# The share of its rows whose value must stand in the row's page for a column to be asked for.
 READABLE = 0.5
-"""The share of its rows whose value must stand in the row's page for a column to be asked for."""
 TOLERANCE = 0.03
 
 KETTLES = {

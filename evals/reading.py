@@ -29,12 +29,12 @@ from typing import Any
 from baseline import settle
 from tablewright.domain.model import Field
 from tablewright.domain.retrieved import Retrieved
-from tablewright.domain.rowkey import fold, tokenize
+from tablewright.domain.rowkey import fold_text, split_folded_words
 from tablewright.extraction import reader
-from tablewright.extraction.about import Subject, about
-from tablewright.sources.read.reader import read as read_page
-from tablewright.values.coerce import coerce
+from tablewright.extraction.subject import Subject, score_subject_match
+from tablewright.values.coerce import coerce_value
 from tablewright.values.dates import read_date
+from tablewright.web.read.reader import read_bytes as read_page
 
 ROOT = Path(__file__).resolve().parent.parent
 TOLERANCE = 0.02
@@ -74,7 +74,7 @@ def main() -> int:
 
 
 def words(text: object) -> str:
-    return " ".join(word for word in tokenize(fold(str(text))) if word not in ("the", "a", "an"))
+    return " ".join(word for word in split_folded_words(fold_text(str(text))) if word not in ("the", "a", "an"))
 
 
 def holds(one: str, other: str) -> bool:
@@ -92,9 +92,9 @@ def judge(value: str, golds: Sequence[str]) -> str:
 
 def answer(subject: Subject, fields: Sequence[Field], sources: Sequence[Retrieved]) -> dict[str, str | None]:
     """What the reader would put into the cells: its best candidates, where it is sure."""
-    found = reader.read(subject, fields, sources)
+    found = reader.read_candidates(subject, fields, sources)
     return {
-        name: candidates[0].value if candidates and candidates[0].score >= reader.SURE else None
+        name: candidates[0].value if candidates and candidates[0].score >= reader.MIN_SURE else None
         for name, candidates in found.items()
     }
 
@@ -147,9 +147,9 @@ def tablefill(path: Path, *, reworded: bool = False) -> Figures:
         for row in table["rows"]:
             context = {column: cell for column, cell in row["cells"].items() if cell and column != key}
             subject = Subject(name=row["cells"][key] or "", context=context, column=key)
-            best = sorted(pages, key=lambda page: -about(subject, page.title, page.text))[:PAGES_READ]
-            found = reader.read(subject, [field], best)[field.name]
-            sure = [candidate for candidate in found if candidate.score >= reader.SURE][:1]
+            best = sorted(pages, key=lambda page: -score_subject_match(subject, page.title, page.text))[:PAGES_READ]
+            found = reader.read_candidates(subject, [field], best)[field.name]
+            sure = [candidate for candidate in found if candidate.score >= reader.MIN_SURE][:1]
             value = sure[0].value if sure else None
             if row["expect"] == "value":
                 verdict = "missed" if value is None else judge(value, [row["gold"], *row["gold_aliases"]])
@@ -182,7 +182,7 @@ def receipts(path: Path) -> Figures:
         for field, key in ((total, "total_number"), (date, "date_iso")):
             gold, value = row["gold_norm"].get(key), got[field.name]
             if gold is not None:
-                read = coerce(value, field).value if value is not None else None
+                read = coerce_value(value, field).value if value is not None else None
                 verdicts[field.name]["missed" if value is None else "right" if read == gold else "wrong"] += 1
     return {f"receipts {name.lower()}": shares(counts) for name, counts in verdicts.items()}
 

@@ -30,7 +30,7 @@ from tablewright.errors import RunError
 from tablewright.operations.research import ResearchShown, ResumeResearch, StartResearch, create_research, run_to_report
 from tablewright.services import Services
 from tablewright.settings import Settings
-from tablewright.sources.fetch.fetcher import Fetched, Fetcher
+from tablewright.web.fetch.fetcher import Fetched, Fetcher
 from webs import served
 
 ROOT = Path(__file__).resolve().parent.parent

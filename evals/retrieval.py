@@ -26,18 +26,18 @@ from typing import Any
 import numpy as np
 
 from baseline import settle
-from tablewright.corpus.search import CorpusSearch, SearchHits
-from tablewright.corpus.segment import segments_of
-from tablewright.domain.corpus import Document
+from tablewright.documents.search import CorpusSearch, SearchHits
+from tablewright.documents.segment import split_into_segments
+from tablewright.domain.documents import Document
 from tablewright.extraction.layout.draft import Parsed
-from tablewright.models.embedder import Embedder, WordLlamaEmbedder
+from tablewright.llm.embedder import Embedder, WordLlamaEmbedder
 from tablewright.store.documents import IngestedDocument
 from tablewright.store.store import Store
 
 ROOT = Path(__file__).resolve().parent.parent
 TOLERANCE = 0.01
+# Hits that are asked for, to have 10 documents.
 SEGMENTS = 50
-"""Hits that are asked for, to have 10 documents."""
 ARMS = ("words", "meaning", "both")
 HOLD = {("cranfield", "both"): 0.40, ("manuals", "both"): 0.75}
 
@@ -91,7 +91,7 @@ async def read(text: dict[str, Any], embedder: Embedder) -> IngestedDocument:
     title = text.get("title", "")
     body = f"{title}\n\n{text['text']}" if title else text["text"]
     parsed = Parsed(text=body, media="txt", title=title, headings=((0, len(title)),) if title else ())
-    segments = segments_of(parsed)
+    segments = split_into_segments(parsed)
     vectors = await embedder.embed([f"{segment.heading}\n{segment.text}".strip() for segment in segments])
     return IngestedDocument(
         document=Document(id=text["_id"], path=text["_id"], name=text["_id"], title=title),

@@ -23,21 +23,20 @@ from pathlib import Path
 from typing import Any
 
 from models import add_model_options, column, model_settings
-from tablewright.domain.document import document
 from tablewright.domain.model import Cell, Money, Row, Table
-from tablewright.domain.run import Usage, metered
-from tablewright.domain.shortlist import BUTTONS, KEY, PAGE, ChatReply
-from tablewright.domain.text import cell_text
-from tablewright.journeys.shortlist.wording import pressed
+from tablewright.domain.run import Usage, measure_usage
+from tablewright.domain.shortlist import BUTTONS, PAGE_COLUMN, PRODUCT_COLUMN, ChatReply
+from tablewright.domain.text import cell_text, to_json_document
 from tablewright.operations.shortlist import TakeTurn, take_turn
 from tablewright.services import Services
 from tablewright.settings import Settings
-from tablewright.values.typed import typed
+from tablewright.values.comparable_value import parse_comparable
+from tablewright.workflows.shortlist.wording import find_button
 
 OUT = Path(__file__).resolve().parent / "out"
 NONE = ("", "0", "none", "no")
+# The part by which a number may differ: 1 lb 3 oz is 0.54 kg.
 CLOSE = 0.02
-"""The part by which a number may differ: 1 lb 3 oz is 0.54 kg."""
 
 
 @dataclass
@@ -77,7 +76,7 @@ def main() -> int:
 
 async def play(dialogue: dict[str, Any], truth: dict[str, Any], tally: Tally, args: argparse.Namespace) -> Usage:
     turns: list[dict[str, Any]] = []
-    with tempfile.TemporaryDirectory() as home, metered() as meter:
+    with tempfile.TemporaryDirectory() as home, measure_usage() as meter:
         settings = Settings(
             home=home,
             search=os.environ["TABLEWRIGHT_SEARCH"],
@@ -91,7 +90,7 @@ async def play(dialogue: dict[str, Any], truth: dict[str, Any], tally: Tally, ar
             state = await services.store.shortlists.start()
             for turn in dialogue["turns"]:
                 message = turn["say"].strip("[]")
-                if message in BUTTONS and message not in map(pressed, state.buttons):
+                if message in BUTTONS and message not in map(find_button, state.buttons):
                     tally.pressed_in_vain += 1
                     turns.append({"say": turn["say"], "skipped": "the button is not there"})
                     continue
@@ -100,13 +99,13 @@ async def play(dialogue: dict[str, Any], truth: dict[str, Any], tally: Tally, ar
                 state, reply = taken.shortlist, taken.reply
                 tally.turns += 1
                 compare_top_five(dialogue["id"], reply, turn["expect"].get("products", []), tally)
-                turns.append({"say": turn["say"], "expect": turn["expect"], "reply": document(reply)})
+                turns.append({"say": turn["say"], "expect": turn["expect"], "reply": to_json_document(reply)})
                 print(f"{dialogue['id']} › {turn['say']}\n{reply.text}\n", flush=True)
             if state.table_id:
                 compare_table(dialogue["category"], await services.load(state.table_id), truth, tally)
     usage = meter.usage
     OUT.mkdir(exist_ok=True)
-    kept = {"id": dialogue["id"], "turns": turns, "state": document(state), "usage": document(usage)}
+    kept = {"id": dialogue["id"], "turns": turns, "state": to_json_document(state), "usage": to_json_document(usage)}
     path = OUT / f"shortlist-{dialogue['id']}-{column(args)}.json"
     path.write_text(json.dumps(kept, ensure_ascii=False, indent=1), encoding="utf-8")
     return usage
@@ -133,12 +132,12 @@ def compare_table(category: str, table: Table, truth: dict[str, Any], tally: Tal
     fields = truth["fields"][category]
     for row in table.rows:
         tally.candidates += 1
-        name = cell_text(row.cell(KEY))
+        name = cell_text(row.cell(PRODUCT_COLUMN))
         product = products.get(name.casefold())
         if product is None:
             tally.no_products.append(name)
             continue
-        page = cell_text(row.cell(PAGE))
+        page = cell_text(row.cell(PAGE_COLUMN))
         there = page.replace(f":{port()}", "").rstrip("/")
         tally.pages["right" if there == product["official_url"] else "wrong" if page else "empty"] += 1
         compare_row(row, table, product, fields, tally)
@@ -173,7 +172,7 @@ def same(cell: Cell, unit: str, expected: Any, true_unit: str, product: dict[str
     if isinstance(expected, bool):
         return bool(cell.value) == expected
     if isinstance(expected, int | float) and isinstance(cell.value, int | float):
-        ours, theirs = typed(f"{cell.value} {unit}"), typed(f"{expected} {true_unit}")
+        ours, theirs = parse_comparable(f"{cell.value} {unit}"), parse_comparable(f"{expected} {true_unit}")
         one, other = (ours.si, theirs.si) if ours.si is not None and theirs.si is not None else (cell.value, expected)
         return one is not None and other is not None and abs(one - other) <= CLOSE * abs(other)
     said = cell_text(cell).casefold().replace("–", "-")

@@ -30,9 +30,9 @@ from baseline import settle
 from models import add_model_options, column, model_settings
 from tablewright.domain.files import FileOptions
 from tablewright.domain.model import Field
-from tablewright.domain.proposal import Operation
-from tablewright.domain.rowkey import fold, tokenize
-from tablewright.operations.files import import_file
+from tablewright.domain.proposal import ProposedCell
+from tablewright.domain.rowkey import fold_text, split_folded_words
+from tablewright.operations.files import import_table_file
 from tablewright.operations.fill import FillOptions, plan_fill
 from tablewright.services import Services
 from tablewright.settings import Settings
@@ -40,7 +40,7 @@ from tablewright.values.dates import read_date
 
 if TYPE_CHECKING:
     from tablewright.domain.run import Estimate
-    from tablewright.engine.fill import Fill
+    from tablewright.engine.fill import FillRun
 
 ROOT = Path(__file__).resolve().parent.parent
 TOLERANCE = 0.03
@@ -206,9 +206,9 @@ async def planned(
     fields: Sequence[Field],
     args: argparse.Namespace,
     params: Mapping[str, str] | None = None,
-) -> Fill:
+) -> FillRun:
     """A run over the table that was written to `path`."""
-    imported = await import_file(services, path, FileOptions(key_field=case.key, header=True))
+    imported = await import_table_file(services, path, FileOptions(key_field=case.key, header=True))
     return await plan_fill(
         services,
         imported.table.id,
@@ -222,7 +222,7 @@ def parts(case: Case, *, field_by_field: bool) -> list[tuple[Field, ...]]:
     return [(each,) for each in case.fields] if field_by_field else [case.fields]
 
 
-def seen(operation: Operation) -> tuple[object, ...]:
+def seen(operation: ProposedCell) -> tuple[object, ...]:
     cell = operation.cell
     return cell.value, cell.confidence, cell.error, cell.evidence[0].quote[:160] if cell.evidence else ""
 
@@ -267,7 +267,7 @@ def same_number(value: object, gold: str) -> bool:
 
 
 def words(text: str) -> str:
-    return " ".join(word for word in tokenize(fold(text)) if word not in ("the", "a", "an"))
+    return " ".join(word for word in split_folded_words(fold_text(text)) if word not in ("the", "a", "an"))
 
 
 def calibration(sureness: list[tuple[float, bool]]) -> None:

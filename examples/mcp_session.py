@@ -13,7 +13,11 @@ async def main() -> None:
     async with Client(server) as client:
 
         async def call(tool: str, **arguments: Any) -> dict[str, Any]:
-            return (await client.call_tool(tool, arguments)).structured_content or {}
+            result = await client.call_tool(tool, arguments)
+            if result.is_error:
+                # The error says what happened, what was kept and what to do next.
+                raise RuntimeError(f"{tool}: {result.structured_content or result.content}")
+            return result.structured_content or {}
 
         await call("add_rows", csv="Company\nBrightwater Foods\nKestrelworks\n", name="firms")
         asked = ["Founded:number=What year was {Company} founded?"]

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import re
 import sys
 import tempfile
 import threading
@@ -29,10 +30,10 @@ COMPANIES = "Company,Country\nBrightwater Foods,United Kingdom\nKestrelworks,Ger
 QUESTION = "Founded:number=What year was {Company} founded?"
 LEASE = "# Lease\n\nTenant: Kestrelworks\nRent: 1,200 EUR\nEnds: 2027-03-31\n"
 PRODUCT = "electric kettle"
+# What stands for the web here.
 OUTSIDE = {"sample"}
-"""What stands for the web here."""
+# Limits that only go down.
 MOST_FILES, MOST_UPWARD, MOST_MUTUAL = 90, 0, 0
-"""Limits that only go down."""
 
 
 class CallRecorder:
@@ -94,7 +95,8 @@ def file_of(frame: FrameType) -> str:
 
 
 def package_of(file: str) -> str:
-    return file.partition("/")[0].removesuffix(".py")
+    """The layer of a file: its package, or the nested package that is a layer of its own."""
+    return "llm.tasks" if file.startswith("llm/tasks/") else file.partition("/")[0].removesuffix(".py")
 
 
 def layers() -> dict[str, int]:
@@ -103,14 +105,15 @@ def layers() -> dict[str, int]:
     contract = configuration["tool"]["importlinter"]["contracts"][0]
     heights = {}
     for height, layer in enumerate(reversed(contract["layers"])):
-        for name in layer.strip("()").split("|"):
-            heights[name.strip().removeprefix("tablewright.")] = height
+        for name in re.split("[|:]", layer.strip("()")):
+            name = name.strip().removeprefix("tablewright.")
+            heights[name if name == "llm.tasks" else name.partition(".")[0]] = height
     return heights
 
 
 async def fill_two_cells(folder: Path, recorder: CallRecorder) -> list[Any]:
     from tablewright.domain.fieldspec import parse_field
-    from tablewright.operations.files import import_file
+    from tablewright.operations.files import import_table_file
     from tablewright.operations.fill import plan_fill
     from tablewright.services import Services
     from tablewright.settings import Settings
@@ -118,7 +121,7 @@ async def fill_two_cells(folder: Path, recorder: CallRecorder) -> list[Any]:
     table = folder / "companies.csv"
     table.write_text(COMPANIES)
     async with Services.open(Settings(**options(folder))) as services:
-        table_id = (await import_file(services, table)).table.id
+        table_id = (await import_table_file(services, table)).table.id
         with recorder.recording():
             run = await plan_fill(services, table_id, [parse_field(QUESTION)])
             filled = await services.jobs.run(run)
@@ -127,7 +130,7 @@ async def fill_two_cells(folder: Path, recorder: CallRecorder) -> list[Any]:
 
 
 async def ask_one_question(folder: Path, recorder: CallRecorder) -> object:
-    from tablewright.doors.library import aio
+    from tablewright.interfaces.library import aio
 
     lease = folder / "lease.md"
     lease.write_text(LEASE)
@@ -136,14 +139,14 @@ async def ask_one_question(folder: Path, recorder: CallRecorder) -> object:
 
 
 async def find_two_rows(folder: Path, recorder: CallRecorder) -> object:
-    from tablewright.doors.library import aio
+    from tablewright.interfaces.library import aio
 
     with recorder.recording():
         return await aio.find(f"{PRODUCT}s", ["Capacity:number(l)"], rows=2, **options(folder))
 
 
 async def research_one_question(folder: Path, recorder: CallRecorder) -> object:
-    from tablewright.doors.library import aio
+    from tablewright.interfaces.library import aio
 
     with recorder.recording():
         return await aio.research("When was Brightwater Foods founded?", max_searches=1, **options(folder))

@@ -25,8 +25,8 @@ IMAGES = ROOT / "docs" / "images"
 WIDE, TALL, PHONE = (1280, 720), (1280, 860), (390, 780)
 BROWSERS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
 FLAGS = ("--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking", "--disable-sync")
+# Pixels of a page that are looked at.
 LONGEST = 2_400
-"""Pixels of a page that are looked at."""
 PATIENCE = 180_000
 expect.set_options(timeout=PATIENCE)
 
@@ -272,6 +272,7 @@ STOPS = (
     ("health", TALL, Tour.health),
 )
 
+# Seen by whoever looks, not shown in the docs.
 LOOKS_ONLY = (
     ("start", WIDE, Tour.start),
     ("preview", WIDE, Tour.preview),
@@ -298,7 +299,6 @@ LOOKS_ONLY = (
     ("citation", WIDE, Tour.citation),
     ("missing", WIDE, Tour.missing),
 )
-"""Seen by whoever looks, not shown in the docs."""
 
 
 def take_looks(page: Page, name: str, folder: Path) -> None:

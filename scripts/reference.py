@@ -11,9 +11,9 @@ from typing import Any
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from tablewright.doors.cli.main import app
-from tablewright.settings import DECLARED, UNITS, write_setting
-from tablewright.settings_sources import variable_of
+from tablewright.interfaces.cli.main import app
+from tablewright.settings import DECLARED, UNIT_FACTORS, write_setting
+from tablewright.settings_sources import environment_variable
 
 DOCS = Path(__file__).parents[1] / "docs"
 
@@ -74,12 +74,12 @@ def settings() -> str:
         "address (`https://user:password@host`, `?key=…`) are never shown or recorded.\n",
         "Every value is checked when it is set; an error names the variable, the entry or the option that has it. A "
         "duration or a size may have a unit: "
-        + "; ".join(f"{unit}: {', '.join(f'`{each}`' for each in units)}" for unit, units in UNITS.items())
+        + "; ".join(f"{unit}: {', '.join(f'`{each}`' for each in units)}" for unit, units in UNIT_FACTORS.items())
         + ".\n",
         "| environment | in `tablewright.toml` | value | default | what it does |\n|---|---|---|---|---|",
     ]
     lines += [
-        f"| `{variable_of(name)}` | `{name}` | {declared.accepted} | {code(write_setting(declared.default))} "
+        f"| `{environment_variable(name)}` | `{name}` | {declared.accepted} | {code(write_setting(declared.default))} "
         f"| {declared.help} |"
         for name, declared in DECLARED.items()
     ]

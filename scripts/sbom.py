@@ -29,13 +29,13 @@ from packaging.utils import canonicalize_name
 ROOT = Path(__file__).parents[1]
 SPDX = get_spdx_licensing()
 
+# The last line asks that changes to those packages themselves are shared. We use them as they are.
 COMPATIBLE = frozenset(
     """
     0BSD Apache-2.0 BSD-2-Clause BSD-3-Clause CC0-1.0 CNRI-Python ISC MIT MIT-0 PSF-2.0 Python-2.0 Unlicense Zlib
     MPL-2.0 LGPL-3.0-only LGPL-3.0-or-later
     """.split()
 )
-"""The last line asks that changes to those packages themselves are shared. We use them as they are."""
 
 CLASSIFIERS = {
     "Apache Software License": "Apache-2.0",
@@ -45,13 +45,13 @@ CLASSIFIERS = {
     "Mozilla Public License 2.0 (MPL 2.0)": "MPL-2.0",
     "Python Software Foundation License": "PSF-2.0",
 }
+# Where the metadata holds a text, or several licences of which not all are for the package.
 LOOKED_UP = {
     "docutils": "CC0-1.0 AND BSD-2-Clause AND PSF-2.0",  # its GPL is for an Emacs mode, which is not in the package
     "pypdfium2": "Apache-2.0 OR BSD-3-Clause",
     "tiktoken": "MIT",
     "wordllama": "MIT",
 }
-"""Where the metadata holds a text, or several licences of which not all are for the package."""
 
 
 @dataclass(frozen=True)

@@ -16,14 +16,14 @@ from babel.messages.catalog import Catalog
 from babel.messages.extract import extract_from_file
 from babel.messages.pofile import read_po, write_po
 
-from tablewright.domain.text import plural
-from tablewright.messages.catalogue import LANGUAGES, in_one
+from tablewright.domain.text import pluralize_noun
+from tablewright.messages.catalogue import LANGUAGES, join_plural_forms
 
 SOURCE = Path(__file__).parents[1] / "src" / "tablewright"
 OBJECTS = {"asking": "ask", "state": "shortlist", "_state": "shortlist", "_say": "shortlist"}
 WORDS = {"words": "report", "_words": "report"}
-BY_PACKAGE = {"reports": WORDS, "research": WORDS, "web": {"t": "page", **WORDS}}
-"""What knows the language, with the context of the texts that it is handed: `asking.translate("…")`, `words("…")`."""
+# What knows the language, with the context of the texts that it is handed: `asking.translate("…")`, `words("…")`.
+BY_PACKAGE = {"reports": WORDS, "research": WORDS, "page": {"t": "page", **WORDS}, "table": {"t": "page"}}
 TYPES = {"AskText": "ask", "PageText": "page", "ReportText": "report", "ShortlistText": "shortlist"}
 HEADER = """\
 # The texts of Tablewright: {name}. English is in the code; scripts/texts.py brings this file up to date with it.
@@ -43,7 +43,7 @@ def texts_in_code() -> Iterator[tuple[str, str]]:
         yield from texts_in_module(path)
     for path in sorted(SOURCE.rglob("reports/*.html")):
         found = extract_from_file("jinja2", path, keywords={"words": None})
-        yield from (("report", in_one(text)) for _, text, *_ in found)
+        yield from (("report", join_plural_forms(text)) for _, text, *_ in found)
     for path in sorted(SOURCE.rglob("*.js")):
         found = extract_from_file("javascript", path, keywords={"t": None}, options={"parse_template_string": True})
         yield from (("page", str(text)) for _, text, *_ in found)
@@ -73,9 +73,11 @@ def texts_in_call(call: ast.Call, objects: dict[str, str]) -> Iterator[tuple[str
     if name in ("translate", "translate_count") and not owners:
         if isinstance(call.args[0], ast.Constant):
             yield from ((str(call.args[0].value), text) for text in strings_in(call.args[1]))
-    elif name == "many" and objects.get("t"):
-        yield from (("page", f"{{count}} {noun}|{{count}} {plural(noun, 2)}") for noun in strings_in(call.args[1]))
-    elif name == "setting":
+    elif name == "counted_text" and objects.get("t"):
+        yield from (
+            ("page", f"{{count}} {noun}|{{count}} {pluralize_noun(noun, 2)}") for noun in strings_in(call.args[1])
+        )
+    elif name == "declare_setting":
         yield from (("page", text) for each in call.keywords if each.arg == "label" for text in strings_in(each.value))
     elif context := objects.get(owners[-1] if name == "translate" else name, ""):
         yield from ((context, text) for text in strings_in(call.args[0]))
@@ -117,7 +119,7 @@ def update(path: Path, *, only_check: bool) -> list[str]:
     with path.open("rb") as file:
         old = read_po(file)
     found = dict.fromkeys(texts_in_code())
-    known = {(str(each.context), in_one(each.id)): each for each in old if each.id}
+    known = {(str(each.context), join_plural_forms(each.id)): each for each in old if each.id}
     told = [f"{path.name}: new: {context}: {text!r}" for context, text in found if (context, text) not in known]
     told += [f"{path.name}: unused: {context}: {text!r}" for context, text in known if (context, text) not in found]
     if not told or only_check:

@@ -7,14 +7,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from .models.endpoint import Asked, Reply, answer
+from tests.llm.endpoint import Asked, Reply, answer
 
 ROW = re.compile(r"=== ROW \d+ ===\n")
 OFFERED = re.compile(r"^\[(\d+)\] ", re.MULTILINE)
 
 Cells: TypeAlias = Mapping[str, Sequence[Mapping[str, Any]]]
+# From the text of a prompt to the answers of each column that has any.
 ReadText: TypeAlias = Callable[[str], Cells]
-"""From the text of a prompt to the answers of each column that has any."""
 
 
 def said(value: str, *quotes: str, text: int = 1, basis: str = "stated") -> dict[str, Any]:

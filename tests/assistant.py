@@ -12,11 +12,11 @@ from unittest.mock import patch
 import httpx2
 
 from tablewright.store import records
-from tests.doors.mcp.talking import within
+from tests.interfaces.mcp.talking import within
 from tests.recorded import TOOLS_BY_NAME
 
+# Answers to one message.
 MOST_STEPS = 12
-"""Answers to one message."""
 PATIENCE = 1_800.0
 
 

@@ -26,6 +26,18 @@ settings.register_profile("explore", derandomize=False, deadline=None)
 settings.load_profile("repeatable")
 
 
+# What takes long to start: a PostgreSQL server, a browser, programs of their own.
+SLOW_FIXTURES = {"postgres_server", "chromium", "site", "fresh_site", "shared_world", "any_shell", "server"}
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark the tests that start what takes long, so that `scripts/quick` can leave them out."""
+    for item in items:
+        starts_postgres = isinstance(item, pytest.Function) and "postgresql" in item.name
+        if starts_postgres or not SLOW_FIXTURES.isdisjoint(getattr(item, "fixturenames", ())):
+            item.add_marker(pytest.mark.slow)
+
+
 def pytest_collection_finish() -> None:
     """What is loaded by now stays: looking through it again and again took a tenth of the time."""
     gc.collect()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import strategies as st
 
 from tablewright.domain.edits import AddField, AddRow, ChangeField, Edit, FlagCell, RemoveField, RemoveRow, SetCell
-from tablewright.domain.model import Cell, Conflict, Evidence, Field, Money, Row, Table, Value, given
+from tablewright.domain.model import Cell, Conflict, Evidence, Field, Money, Row, Table, Value, make_given_cell
 
 texts = st.text(st.characters(codec="utf-8"), max_size=12)
 names = st.sampled_from(["Name", "Price", "Ünit", "a b", "Total", "=x", "Quote 'n' \"more\""])
@@ -34,7 +34,7 @@ written_cells = st.builds(
     updated_at=st.none() | st.just("2026-01-01T00:00:00Z"),
     error=st.none() | texts,
 )
-given_cells = st.builds(given, values, st.none() | texts)
+given_cells = st.builds(make_given_cell, values, st.none() | texts)
 cells = st.one_of(given_cells, written_cells)
 fields = st.builds(
     Field, name=names, type=st.sampled_from(["text", "number"]), question=texts, unit=st.sampled_from(["", "kg"])

@@ -144,9 +144,9 @@ def running_google(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeGoogle]:
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     google.url = f"http://127.0.0.1:{server.server_port}"
-    monkeypatch.setattr("tablewright.sources.google_sheets.SHEETS", f"{google.url}/sheets")
-    monkeypatch.setattr("tablewright.sources.google_sheets.DRIVE", f"{google.url}/drive")
-    monkeypatch.setattr("tablewright.sources.google_sheets.PAUSES", (0.01, 0.01))
+    monkeypatch.setattr("tablewright.web.google_sheets.SHEETS", f"{google.url}/sheets")
+    monkeypatch.setattr("tablewright.web.google_sheets.DRIVE", f"{google.url}/drive")
+    monkeypatch.setattr("tablewright.web.google_sheets.PAUSES", (0.01, 0.01))
     thread = threading.Thread(target=server.serve_forever, daemon=True)
     thread.start()
     try:

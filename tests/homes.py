@@ -8,7 +8,7 @@ import tempfile
 from functools import cache
 from pathlib import Path
 
-from tablewright.doors.library.verbs import in_a_thread
+from tablewright.interfaces.library.verbs import run_in_thread
 from tablewright.store.store import Store
 
 DATABASE = "tablewright.db"
@@ -21,7 +21,7 @@ def migrate(url: str) -> None:
         async with await Store.open(url):
             pass
 
-    in_a_thread(open_and_close())
+    run_in_thread(open_and_close())
 
 
 @cache

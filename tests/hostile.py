@@ -10,7 +10,7 @@ from contextlib import asynccontextmanager
 from io import BytesIO
 from pathlib import Path
 
-from tests.corpus.parse.making import pdf_file, zipped
+from tests.documents.parse.making import pdf_file, zipped
 
 MB = 1024**2
 MOST_GROWTH = 300 * MB

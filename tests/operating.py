@@ -8,10 +8,9 @@ from typing import Any
 
 import msgspec
 
-from tablewright.domain.form import Form
 from tablewright.domain.listing import FoundRows
 from tablewright.domain.model import Field
-from tablewright.domain.reply import Reply
+from tablewright.domain.reply import Form, Reply
 from tablewright.domain.research import AnsweredFollowUp, Brief, Research, ResearchEvent, ResearchRequest
 from tablewright.domain.shortlist import ChatReply, ShortlistState
 from tablewright.operations import ask as ask_verbs

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from tablewright.citations.quotes import Unproved
-from tablewright.decisions.cell_answer import prove_answer
 from tablewright.extraction.reader import Candidate
+from tablewright.llm.tasks.cell_answer import prove_answer
 
 
 def prove_or_fault(*args: Any, **how: Any) -> tuple[list[Candidate], str]:

@@ -16,8 +16,8 @@ from typing import Any, Self
 
 import httpx2
 
-from tablewright.sample.model import completion, key_of, said_in
-from tests.models.endpoint import Asked, Endpoint, Reply, json_reply, refusal, running_endpoint
+from tablewright.sample.model import make_completion, request_key, strip_call_ids
+from tests.llm.endpoint import Asked, Endpoint, Reply, json_reply, refusal, running_endpoint
 
 FOLDER = Path(__file__).parent / "recordings"
 CHANGED = (
@@ -25,8 +25,8 @@ CHANGED = (
     "python scripts/record.py {name} --base-url URL --model NAME"
 )
 TOOLS_BY_NAME = {"tools": "by name"}
+# Seconds: a model may be slow, and so may a person who stands in for one.
 PATIENCE = 1_800.0
-"""Seconds: a model may be slow, and so may a person who stands in for one."""
 
 
 class Changed(AssertionError):
@@ -124,7 +124,7 @@ async def recorded(
                     failures.append(f"{response.status_code} {response.text[:200]}")
                     return Reply(response.status_code, response.content, {"content-type": "application/json"})
                 reply = reply_in(response.json()["choices"][0]["message"])
-                known = Exchange(key, schema_of(request.body), said_in(request.body), reply)
+                known = Exchange(key, schema_of(request.body), strip_call_ids(request.body), reply)
             recording.exchanges[key] = known
             return answered(key, request.body, known.reply)
 
@@ -143,7 +143,7 @@ def known_by(request: dict[str, Any]) -> str:
     """An assistant knows what its tools say of themselves, which may change; a recording knows them by their names."""
     if request.get("metadata") == TOOLS_BY_NAME:
         request = request | {"tools": [tool["function"]["name"] for tool in request["tools"]]}
-    return key_of(request)
+    return request_key(request)
 
 
 def schema_of(request: dict[str, Any]) -> str:
@@ -164,7 +164,7 @@ def reply_in(message: dict[str, Any]) -> Any:
 
 
 def answered(key: str, request: dict[str, Any], reply: Any) -> Reply:
-    return json_reply(completion(key, request, reply))
+    return json_reply(make_completion(key, request, reply))
 
 
 # ── files that people can read ───────────────────────────────────────────────────────────────────────────────────────
@@ -187,7 +187,7 @@ def unfolded(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 def first_difference(request: dict[str, Any], recording: Recording) -> str:
     """The line of a new prompt at which it leaves the recorded one that is most like it."""
-    new = lines_of(said_in(request))
+    new = lines_of(strip_call_ids(request))
     agreed = max((alike(new, lines_of(each.messages)) for each in recording.exchanges.values()), default=0)
     return repr(new[agreed][:100]) if agreed < len(new) else "another schema"
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
+# What differs between two runs that found the same: which run it was, when, and what it paid.
 NOT_OF_THE_ROW = ("run_id", "updated_at", "cost")
-"""What differs between two runs that found the same: which run it was, when, and what it paid."""
 
 
 def essence(report: dict[str, Any]) -> str:

@@ -14,40 +14,40 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from tablewright.decisions.choose_pages import Choose, Offer, pages_for_row
-from tablewright.decisions.judge_values import (
-    AnsweredField,
-    CompareValues,
-    DifferentValues,
-    Judge,
-    JudgeCoverage,
-    JudgedValue,
-    Support,
-    ToCompare,
-    ToSupport,
-)
-from tablewright.decisions.plan_patterns import Plan, PlanPatterns
-from tablewright.decisions.read import ReadRow, RowToRead
-from tablewright.decisions.shortlist.prompt_parts import ComparedRow
-from tablewright.decisions.shortlist.turn import TakeTurn, TurnToTake
-from tablewright.decisions.translate_formula import Translate, TranslateFormula
-from tablewright.decisions.write_cells import Write, WriteCells
-from tablewright.domain.document import document
 from tablewright.domain.model import Evidence, Field
 from tablewright.domain.retrieved import Retrieved
 from tablewright.domain.shortlist import CONFIRM, ENRICH, ChatMessage, Requirements, Wish
-from tablewright.doors.cli.demo import judged
-from tablewright.engine.retry import weak_column
+from tablewright.domain.text import to_json_document
+from tablewright.engine.retry import make_weak_column
 from tablewright.errors import BadFormula
-from tablewright.extraction.about import Subject
+from tablewright.extraction.subject import Subject
 from tablewright.formulas.formula import Formula
-from tablewright.health import try_model
+from tablewright.health import run_model_trial
+from tablewright.interfaces.cli.demo import fill_judged_columns
+from tablewright.llm.tasks.choose_pages import ChoosePages, Offer, pages_for_row
+from tablewright.llm.tasks.judge_values import (
+    AnsweredField,
+    CheckSupport,
+    CompareValues,
+    CoverageToJudge,
+    DifferentValues,
+    JudgeCoverage,
+    JudgedValue,
+    SupportToCheck,
+    ValuesToCompare,
+)
+from tablewright.llm.tasks.plan_patterns import PatternsToPlan, PlanPatterns
+from tablewright.llm.tasks.read import ReadRow, RowToRead
+from tablewright.llm.tasks.shortlist.prompt_parts import ComparedRow
+from tablewright.llm.tasks.shortlist.turn import TakeTurn, TurnToTake
+from tablewright.llm.tasks.translate_formula import FormulaToTranslate, TranslateFormula
+from tablewright.llm.tasks.write_cells import CellsToWrite, WriteCells
 from tablewright.operations import fill
-from tablewright.operations.files import import_file
+from tablewright.operations.files import import_table_file
 from tablewright.operations.fill import PlanColumns, plan_fill
-from tablewright.sample.documents import files
-from tablewright.sample.site import address
-from tablewright.sample.world import world
+from tablewright.sample.documents import sample_files
+from tablewright.sample.site import site_address
+from tablewright.sample.world import sample_world
 from tablewright.services import Services
 from tablewright.settings import Settings
 from tests.assistant import assist
@@ -79,14 +79,16 @@ PRODUCTS = "Products:list=What does {Company} make?"
 def pages(*sites: str) -> tuple[Retrieved, ...]:
     """The pages of sites of the sample world, as they were read."""
     return tuple(
-        Retrieved(origin=f"{address(site)}{page.path}", text=page.body, title=page.title, domain=f"{site}.example")
+        Retrieved(origin=f"{site_address(site)}{page.path}", text=page.body, title=page.title, domain=f"{site}.example")
         for site in sites
-        for page in world()[site].pages.values()
+        for page in sample_world()[site].pages.values()
     )
 
 
 def quoted(quote: str) -> Evidence:
-    return Evidence(origin=address("brightwaterfoods"), title="Soups from the quay – Brightwater Foods", quote=quote)
+    return Evidence(
+        origin=site_address("brightwaterfoods"), title="Soups from the quay – Brightwater Foods", quote=quote
+    )
 
 
 # ── decisions ────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -99,19 +101,21 @@ async def judge_coverage(stage: Stage) -> Any:
         AnsweredField(field="CEO", value="Imogen Tarrant", confidence=0.55, sources=2, conflict=True),
         AnsweredField(field="Employees"),
     )
-    return await stage.decide(Judge(), JudgeCoverage(row="Brightwater Foods (Food)", answers=answers, opened=4))
+    return await stage.decide(
+        JudgeCoverage(), CoverageToJudge(row="Brightwater Foods (Food)", answers=answers, opened=4)
+    )
 
 
 @scenario
 async def plan_patterns(stage: Stage) -> Any:
-    asked = PlanPatterns(
+    asked = PatternsToPlan(
         key="Company",
         fields=fields(FOUNDED, CEO, CUSTOMERS),
         columns=("Country",),
         sample=BRIGHTWATER,
         table="companies",
     )
-    return await stage.decide(Plan(), asked)
+    return await stage.decide(PlanPatterns(), asked)
 
 
 @scenario
@@ -119,8 +123,8 @@ async def plan_patterns_again(stage: Stage) -> Any:
     """After a first attempt, for a column on which sources disagree."""
     (field,) = fields(CEO)
     said = "low confidence (0.55) in Imogen Tarrant: another source says Colm Ferriday"
-    weak = weak_column(field, "disputed", said)
-    asked = PlanPatterns(
+    weak = make_weak_column(field, "disputed", said)
+    asked = PatternsToPlan(
         key="Company",
         fields=(field,),
         columns=("Country",),
@@ -130,7 +134,7 @@ async def plan_patterns_again(stage: Stage) -> Any:
         avoid=("%entity CEO managing director", "%entity {Country} founded CEO customers"),
         weak=(weak,),
     )
-    return await stage.decide(Plan(), asked)
+    return await stage.decide(PlanPatterns(), asked)
 
 
 @scenario
@@ -139,7 +143,7 @@ async def choose_pages(stage: Stage) -> Any:
         Offer(origin=page.origin, title=page.title, snippet=page.text.strip()[:200])
         for page in pages("marlowinstruments", "marlowguitars", "brightwaterfoods")
     )
-    return await stage.decide(Choose(), pages_for_row(MARLOW, fields(FOUNDED, CEO)).among(offers))
+    return await stage.decide(ChoosePages(), pages_for_row(MARLOW, fields(FOUNDED, CEO)).among(offers))
 
 
 @scenario
@@ -177,7 +181,7 @@ async def support(stage: Stage) -> Any:
             evidence=(quoted("We make soups, chowders and broths from fish landed the same morning."),),
         ),
     )
-    return await stage.decide(Support(), ToSupport(subject=BRIGHTWATER, values=values))
+    return await stage.decide(CheckSupport(), SupportToCheck(subject=BRIGHTWATER, values=values))
 
 
 @scenario
@@ -200,7 +204,7 @@ async def compare_values(stage: Stage) -> Any:
             other_evidence=(quoted("The firm was founded in 1989 by two fishermen's daughters."),),
         ),
     )
-    return await stage.decide(CompareValues(), ToCompare(subject=BRIGHTWATER, pairs=pairs))
+    return await stage.decide(CompareValues(), ValuesToCompare(subject=BRIGHTWATER, pairs=pairs))
 
 
 @scenario
@@ -222,8 +226,8 @@ async def translate_formula(stage: Stage) -> Any:
             raise BadFormula(formula.error)
         return formula
 
-    formula = TranslateFormula(field=asked, columns=columns, named=("Ordered", "Price"), read=read_formula)
-    return await stage.decide(Translate(), formula)
+    formula = FormulaToTranslate(field=asked, columns=columns, named=("Ordered", "Price"), read=read_formula)
+    return await stage.decide(TranslateFormula(), formula)
 
 
 async def columns_from(services: Services, table_id: str, words: str) -> tuple[Field, ...]:
@@ -237,9 +241,9 @@ async def plan_columns(stage: Stage) -> Any:
         "Kettle,Maker\nCascade 1.7,Pellworm\nEmber Go,Tidewater\n", encoding="utf-8"
     )
     async with Services.open(stage.settings()) as services:
-        table_id = (await import_file(services, stage.folder / "table.csv")).table.id
+        table_id = (await import_table_file(services, stage.folder / "table.csv")).table.id
         words = "how much it weighs in kg, the price in pounds, and is it cordless or not"
-        return [document(field) for field in await columns_from(services, table_id, words)]
+        return [to_json_document(field) for field in await columns_from(services, table_id, words)]
 
 
 @scenario
@@ -249,7 +253,7 @@ async def write_cells(stage: Stage) -> Any:
     )
     row = {"Review": "The kettle boils fast and pours well, but the lid broke after 3 weeks."}
     inputs = {field.name: ("Review",) for field in asked}
-    return await stage.decide(Write(), WriteCells(fields=asked, inputs=inputs, row=row))
+    return await stage.decide(WriteCells(), CellsToWrite(fields=asked, inputs=inputs, row=row))
 
 
 # ── whole runs ───────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -266,14 +270,14 @@ async def first_table(stage: Stage) -> Any:
     """What somebody who has just set up a model asks it on the page: a test, columns in a sentence, a filled table."""
     settings = stage.settings(attempts=Settings().attempts)
     (stage.folder / "List.tsv").write_text(FIRST_TABLE, encoding="utf-8")
-    trial = await try_model(settings)
+    trial = await run_model_trial(settings)
     async with Services.open(settings) as services:
-        table_id = (await import_file(services, stage.folder / "List.tsv")).table.id
+        table_id = (await import_table_file(services, stage.folder / "List.tsv")).table.id
         asked = await columns_from(services, table_id, WANTED)
         run = await plan_fill(services, table_id, asked)
         filled = await run.run()
         cells = [shown(operation.cell) for operation in await services.store.proposals.operations(filled.proposal_id)]
-    return {"test": trial.right, "columns": [document(field) for field in asked], "cells": cells}
+    return {"test": trial.right, "columns": [to_json_document(field) for field in asked], "cells": cells}
 
 
 @scenario
@@ -325,7 +329,7 @@ async def namesakes(stage: Stage) -> Any:
 
 @scenario
 async def documents(stage: Stage) -> Any:
-    sheets = [paper.name for paper in files() if paper.kind == "datasheet"][:2]
+    sheets = [paper.name for paper in sample_files() if paper.kind == "datasheet"][:2]
     table = "File\n" + "\n".join(Path(name).name for name in sheets) + "\n"
     return await stage.enrich(
         table,
@@ -393,7 +397,7 @@ async def transform(stage: Stage) -> Any:
 @scenario
 async def demo(stage: Stage) -> Any:
     """What `tablewright demo` asks; its answers come with the package (sample/answers.json)."""
-    _, cells = await judged(stage.folder / "home", stage.url)
+    _, cells = await fill_judged_columns(stage.folder / "home", stage.url)
     return {title: shown(cell) for title, cell in cells.items()}
 
 

@@ -10,24 +10,24 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from tablewright.decisions.decision import Decision, decide
-from tablewright.domain.document import document
 from tablewright.domain.fieldspec import parse_field
 from tablewright.domain.model import Cell, Field
 from tablewright.domain.research import Research, ResearchRequest
-from tablewright.models.build import build
+from tablewright.domain.text import to_json_document
+from tablewright.llm.build import build_model
+from tablewright.llm.tasks.decision import Decision, decide
 from tablewright.operations.ask import open_asker
-from tablewright.operations.files import import_file
+from tablewright.operations.files import import_table_file
 from tablewright.operations.fill import FillOptions, plan_fill
 from tablewright.operations.find import open_finder
 from tablewright.operations.research import open_researcher
-from tablewright.sample.documents import files
+from tablewright.sample.documents import sample_files
 from tablewright.services import Services
 from tablewright.settings import Settings
 from tests.operating import add_documents, begin_research, find_rows, run_research, shortlist_turn
 
+# Seconds: what is recorded must not depend on how fast the model that is recorded answers.
 UNHURRIED = "36000"
-"""Seconds: what is recorded must not depend on how fast the model that is recorded answers."""
 
 
 @dataclass
@@ -51,12 +51,12 @@ class Stage:
         return Settings(**(given | values))
 
     async def decide(self, decision: Decision[Any, Any], asked: Any) -> Any:
-        model = build(self.settings())
+        model = build_model(self.settings())
         assert model is not None
         async with model:
             outcome = await decide(decision, asked, model, lambda step: None)
         assert not outcome.degraded, outcome.degraded
-        decided = json.loads(json.dumps(document(outcome.decided), default=BaseModel.model_dump))
+        decided = json.loads(json.dumps(to_json_document(outcome.decided), default=BaseModel.model_dump))
         return {"decided": decided, "left_out": outcome.left_out}
 
     async def enrich(
@@ -74,7 +74,7 @@ class Stage:
         async with Services.open(self.settings(sources=sources, attempts=attempts)) as services:
             if papers:
                 await add_documents(services, self._written(papers), workers=1)
-            imported = await import_file(services, self.folder / "table.csv")
+            imported = await import_table_file(services, self.folder / "table.csv")
             asked = [parse_field(text) for text in fields]
             run = await plan_fill(services, imported.table.id, asked, strategy, how=FillOptions(params=params or {}))
             filled = await run.run()
@@ -162,11 +162,11 @@ class Stage:
                         "phase": state.phase,
                     }
                 )
-        return {"turns": turns, "requirements": document(state.requirements)}
+        return {"turns": turns, "requirements": to_json_document(state.requirements)}
 
     def _written(self, beginnings: tuple[str, ...]) -> list[Path]:
         paths = []
-        for paper in files():
+        for paper in sample_files():
             if paper.name.startswith(beginnings):
                 path = self.folder / "papers" / paper.name
                 path.parent.mkdir(parents=True, exist_ok=True)
@@ -181,7 +181,7 @@ def shown(cell: Cell) -> Any:
     if cell.value is None:
         return {"value": None, "reason": cell.reason}
     quotes = [evidence.quote for evidence in cell.evidence]
-    return {"value": document(cell.value), "basis": cell.shown_basis, "quotes": quotes}
+    return {"value": to_json_document(cell.value), "basis": cell.shown_basis, "quotes": quotes}
 
 
 def researched(found: Research) -> Any:

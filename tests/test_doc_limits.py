@@ -9,93 +9,108 @@ from pathlib import Path
 import pytest
 
 from tablewright import logs, services, threads
-from tablewright.doors.api import row_pages
-from tablewright.doors.server import authentication, connections, guard, limits, oidc
-from tablewright.doors.server.limits import MEGABYTE, ServerLimits
-from tablewright.doors.web import grid_rows, table_cells
 from tablewright.engine import rows as slices
+from tablewright.engine.runs import background, queue, queue_database, worker
 from tablewright.formulas import formula, functions
-from tablewright.jobs import background, queue, queue_database, worker
-from tablewright.models import embedder, pace, retry
-from tablewright.operations import webhooks
+from tablewright.interfaces.page.table import cells as table_cells
+from tablewright.interfaces.page.table import rows as grid_rows
+from tablewright.interfaces.server import authentication, connections, guard, oidc
+from tablewright.interfaces.server.limits import MEGABYTE, LogLimits, ServerLimits
+from tablewright.llm import embedder, pace, retry
+from tablewright.operations import rows, webhooks
 from tablewright.sandbox.limits import SandboxLimits
-from tablewright.settings import ROWS_AT_ONCE, Settings
-from tablewright.sources import provenance
-from tablewright.store import database, failures, workers
+from tablewright.settings import DEFAULT_ROWS_AT_ONCE, Settings
+from tablewright.store import database, database_errors, workers
 from tablewright.strategies import compute, subject
+from tablewright.web import provenance
 
 ROOT = Path(__file__).parents[1]
 USUAL = ServerLimits()
+LOG = LogLimits()
 GIGABYTE = 1024 * MEGABYTE
 
 SECURITY = (
-    f"words of up to {provenance.SHORT} letters",
-    f"over {subject.TELLING} characters or {subject.TELLING_WORDS} words",
+    f"words of up to {provenance.SHORT_WORD_CHARACTERS} letters",
+    f"over {subject.MAX_NAME_CHARACTERS} characters or {subject.MAX_NAME_WORDS} words",
 )
 SERVER = (
-    f"after {authentication.IDLE / 3600:.0f} hours of inactivity, after {authentication.LONGEST / 86_400:.0f} days",
-    f"every {background.AUTHORITY:.0f} seconds for work that has no slices",
+    f"after {authentication.SESSION_IDLE_SECONDS / 3600:.0f} hours of inactivity,"
+    f" after {authentication.SESSION_MAX_SECONDS / 86_400:.0f} days",
+    f"every {background.AUTHORITY_SECONDS:.0f} seconds for work that has no slices",
     f"`TABLEWRIGHT_TOKEN_DAYS` ({Settings().token_days})",
-    f"within {oidc.IN_TIME / 60:.0f} minutes, in the browser that began it",
+    f"within {oidc.OIDC_LOGIN_SECONDS / 60:.0f} minutes, in the browser that began it",
     f"after {USUAL.logins_per_minute:.0f} wrong tokens a minute from one address",
-    f"{USUAL.head_seconds:.0f} s for the headers of a request, {connections.LARGEST_HEAD // 1024} KB at most",
+    f"{USUAL.head_seconds:.0f} s for the headers of a request, {connections.MAX_HEAD_BYTES // 1024} KB at most",
     f"{USUAL.body_seconds:.0f} s for its body and a second more for each {USUAL.body_rate:,.0f} bytes",
-    f"{USUAL.read_answer_seconds:.0f} s for an answer that nobody reads",
-    f"{USUAL.connections_per_address} connections of an address and {USUAL.connections:,} of all",
+    f"{USUAL.read_answer_seconds:.0f} s for an unread answer",
+    f"{USUAL.connections_per_address} connections from one address and {USUAL.connections:,} in total",
     f"one whose client reads nothing is closed after {USUAL.read_answer_seconds:.0f} s",
-    f"at most {USUAL.reads_of_one} requests of one person that read data are computed at once, {USUAL.reads} of all",
-    f"whose turn does not come in {USUAL.turn_seconds:.0f} s",
-    f"a page of rows has at most {row_pages.REPLY_BYTES // MEGABYTE} MB",
-    f"sent in pieces of {guard.PIECE // 1024} KB",
-    f"{USUAL.unread_of_one // MEGABYTE} MB of answers unread, or all together {USUAL.unread // MEGABYTE} MB",
-    f"at most {table_cells.MOST_COPIED_CHARACTERS // 1_000_000} million characters",
-    f"{grid_rows.KEPT_OF_ONE} sorted or searched views are remembered for each person,"
-    f" {grid_rows.KEPT_BYTES // MEGABYTE} MB for all",
-    f"threads of their own ({threads.LOOKUP_THREADS}), each name once at a time; {threads.LOOKUP_SECONDS:.0f} s",
+    f"at most {USUAL.reads_of_one} reading requests of one person are computed at once, {USUAL.reads} in total",
+    f"that has waited for {USUAL.turn_seconds:.0f} s",
+    f"a page of rows has at most {rows.ROW_PAGE.reply_bytes // MEGABYTE} MB",
+    f"sent in pieces of {guard.PIECE_BYTES // 1024} KB",
+    f"{USUAL.unread_of_one // MEGABYTE} MB of unread answers, or everyone together {USUAL.unread // MEGABYTE} MB",
+    f"at most {table_cells.MAX_COPIED_CHARACTERS // 1_000_000} million characters",
+    f"{grid_rows.MAX_ORDERS_PER_PERSON} sorted or searched views are kept for each person,"
+    f" {grid_rows.MAX_ORDER_BYTES // MEGABYTE} MB in total",
+    f"in {threads.LOOKUP_THREADS} separate threads, each name once at a time,"
+    f" for at most {threads.LOOKUP_SECONDS:.0f} s",
     f"kept for {threads.LOOKUP_KEPT_SECONDS:.0f} s",
     f"have {threads.MODEL_THREADS} threads, functions of search packages and strategies {threads.FOREIGN_THREADS}",
     f"{USUAL.requests_per_second:.0f} requests a second for each person after a burst of {USUAL.burst};"
     f" {USUAL.streams} open streams",
     f"{USUAL.body // MEGABYTE} MB for a request, {USUAL.upload // MEGABYTE} MB for one that brings files,"
-    f" {USUAL.login // 1024} KB for whoever is not logged in",
-    f"of lines of one kind {limits.BURST} at once, then {limits.PER_SECOND:.0f} a second, of all"
-    f" {limits.BURST_OF_ALL:,} and {limits.PER_SECOND_OF_ALL:.0f}",
-    f"cut at {logs.LONGEST:,} characters",
-    "again after {:.0f}, {:.0f} and {:.0f} seconds".format(*webhooks.PAUSES),
-    f"within {services.READY_SECONDS:.0f} s",
+    f" {USUAL.login // 1024} KB without a login",
+    "again after {:.0f}, {:.0f} and {:.0f} seconds".format(*webhooks.RETRY_SECONDS),
     f"client_max_body_size {USUAL.upload // MEGABYTE}m",
 )
-OF_STORE = database.READERS + database.STREAMERS + database.POSTGRES_WRITERS + 2  # one asks whether it is up, one beats
+SERVICE = (
+    f"{LOG.burst} lines of one kind at once, then {LOG.per_second:.0f} a second; of all kinds"
+    f" {LOG.total_burst:,} and {LOG.total_per_second:.0f}",
+    f"cut at {logs.MAX_RECORD_CHARACTERS:,} characters",
+    f"within {services.PROBE_SECONDS:.0f} s",
+)
+OF_STORE = (
+    database.READER_THREADS + database.STREAM_THREADS + database.POSTGRES_WRITER_THREADS + 2
+)  # one asks whether it is up, one beats
 OF_QUEUE = queue_database.CONNECTIONS + 1  # one listens
 OPERATIONS = (
     f"at most {OF_STORE + OF_QUEUE} a worker ({OF_STORE} of the store, {OF_QUEUE} of the queue)",
-    f"of the queue, what is over after {worker.KEPT.days} days",
-    f"slices of {slices.SMALL_SLICE} to {slices.SLICE} rows",
-    f"{queue.AT_ONCE == 3 and 'three'} to a worker at a time",
-    f"{compute.LIMITS.memory // GIGABYTE} GB for a formula,"
-    f" {embedder.LIMITS.memory // GIGABYTE} GB for vectors and for reading a file",
-    f"computed for {compute.TURN * 1000:.0f} ms at a time",
-    f"{'nine' if pace.FILLED == 0.9 else '?'} tenths of the limit",
-    f"or by {ROWS_AT_ONCE} if that is not set",
-    f"after {workers.SILENCE:.0f} s without a sign of life",
-    f"commands for {services.PATIENCE / 60:.0f} minutes",
+    f"finished work is deleted from the queue after {worker.KEPT_WORKFLOWS.days} days",
+    f"slices of {slices.SMALL_SLICE} to {slices.MAX_SLICE_ROWS} rows",
+    f"{queue.MAX_SLICES_HERE == 3 and 'three'} to a worker at a time",
+    f"computed for {compute.TURN_SECONDS * 1000:.0f} ms at a time",
+    f"{'nine' if pace.USED_SHARE == 0.9 else '?'} tenths of the limit",
+    f"or by {DEFAULT_ROWS_AT_ONCE} if that is not set",
+    f"commands for {services.DATABASE_PATIENCE_SECONDS / 60:.0f} minutes",
     f"first after {USUAL.database_seconds:.0f} s",
-    f"repeated up to {database.MOST_ATTEMPTS} times",
-    f"tried up to {'four' if retry.TRIES == 4 else '?'} times, waiting as long as the provider asks,"
-    f" at most {retry.LONGEST_WAIT:.0f} s",
-    f"A write waits up to {failures.BUSY_SECONDS} seconds",
-    f"each of its {database.READERS + database.STREAMERS} readers",
-    f"a page of rows has at most {row_pages.REPLY_BYTES // MEGABYTE} MB",
+    f"repeated up to {database.MAX_ROLLBACK_RETRIES} times",
+    f"A write waits up to {database_errors.BUSY_SECONDS} seconds",
+    f"each of its {database.READER_THREADS + database.STREAM_THREADS} readers",
+)
+RUNS = (
+    f"after {workers.GONE_AFTER_SECONDS:.0f} seconds on another",
+    f"slices of {slices.SMALL_SLICE} to {slices.MAX_SLICE_ROWS} rows",
+)
+MODELS = (
+    f"up to {'four' if retry.MAX_TRIES == 4 else '?'} times, waiting as long as the server asks"
+    f" (at most {retry.MAX_RETRY_AFTER_SECONDS:.0f} s)",
+)
+DOCUMENTS = (
+    f"limited to {SandboxLimits().seconds:.0f} seconds and {SandboxLimits().memory // GIGABYTE} GB of memory",
+    f"a worker process with at most {embedder.WORKER_LIMITS.memory // GIGABYTE} GB of memory",
 )
 FORMULAS = (
-    f"{formula.MAX_LENGTH:,} characters, {formula.MAX_DEPTH} levels",
-    f"{functions.MAX_TEXT:,} characters; checked before",
-    f"{functions.MOST_WORK:,}; one of which a number, date or measure is read counts as {functions.WORK_TO_READ}",
-    f"{functions.LONGEST_READ:,} characters",
+    f"{formula.MAX_FORMULA_CHARACTERS:,} characters, {formula.MAX_FORMULA_DEPTH} levels",
+    f"{functions.MAX_TEXT_CHARACTERS:,} characters; checked before",
+    f"{functions.MAX_WORK_CHARACTERS:,}; one of which a number, date or measure is read counts as"
+    f" {functions.READING_COST}",
+    f"{functions.MAX_READ_CHARACTERS:,} characters",
     f"{functions.MAX_RESULT_BITS:,} bits",
-    f"more than {compute.IN_PLACE:,} characters is computed in a worker process with at most"
+    f"more than {compute.IN_PLACE_CHARACTERS:,} characters is computed in a worker process with at most"
     f" {compute.LIMITS.seconds:.0f} seconds and {compute.LIMITS.memory // GIGABYTE} GB",
-    f"at most {formula.MOST_SHOWN} characters of each value and {formula.MOST_WRITTEN:,} of the formula",
+    f"at most {formula.MAX_SHOWN_CHARACTERS} characters of each value and {formula.MAX_WRITTEN_CHARACTERS:,} of"
+    " the formula",
 )
 
 
@@ -106,8 +121,12 @@ FORMULAS = (
         for page, all_told in {
             "security.md": SECURITY,
             "server.md": SERVER,
+            "service.md": SERVICE,
             "operations.md": OPERATIONS,
             "formulas.md": FORMULAS,
+            "runs.md": RUNS,
+            "models.md": MODELS,
+            "documents.md": DOCUMENTS,
         }.items()
         for told in all_told
     ],
@@ -118,7 +137,7 @@ def test_the_figures_on_the_pages_are_those_of_the_code(page: str, told: str) ->
 
 
 def test_reading_a_file_has_the_usual_memory() -> None:
-    assert SandboxLimits().memory == embedder.LIMITS.memory
+    assert SandboxLimits().memory == embedder.WORKER_LIMITS.memory
 
 
 def test_what_the_page_says_of_the_compose_file_is_in_it() -> None:

@@ -11,21 +11,21 @@ from typing import Any
 
 import pytest
 
-from tablewright.sample.documents import files
-from tests.doors.conftest import Shell
+from tablewright.sample.documents import sample_files
 from tests.homes import new_home
+from tests.interfaces.conftest import Shell
 from tests.test_doc_commands import PAGES, ROOT, answering, blocks, commands
 
+# The first two are run in test_doc_commands.py; the last names every command, with placeholders.
 ELSEWHERE = {"README.md", "tour.md", "cli.md"}
-"""The first two are run in test_doc_commands.py; the last names every command, with placeholders."""
 
 NOT_RUN = {
-    "serve": "waits for requests: tests/doors/server",
-    "mcp": "waits for requests: tests/doors/mcp",
-    "worker": "waits for runs: tests/jobs",
-    "runs cancel": "needs a run that is under way: tests/jobs/test_durable.py",
-    "shortlist": "waits for its user: tests/doors/test_cli_shortlist.py",
-    "models pull": "needs the internet: tests/models/test_pull.py",
+    "serve": "waits for requests: tests/interfaces/server",
+    "mcp": "waits for requests: tests/interfaces/mcp",
+    "worker": "waits for runs: tests/engine/runs",
+    "runs cancel": "needs a run that is under way: tests/engine/runs/test_durable.py",
+    "shortlist": "waits for its user: tests/interfaces/test_cli_shortlist.py",
+    "models pull": "needs the internet: tests/llm/test_pull.py",
     "enrich products.csv --strategy transform": "needs a model: tests/strategies/test_transform.py",
     "enrich companies.csv --strategy register": "needs the package of its page: tests/strategies/test_packages.py",
 }
@@ -44,28 +44,28 @@ FOLDER = {
 
 FOUNDED = "Founded:number=What year was {Company} founded?"
 
+# What the page takes for granted when it comes to a command.
 BEFORE = {
     "docs tables": [["docs", "add", "invoices", "--kind", "invoice"], ["docs", "add", "lists"]],
     "enrich companies": [["tables", "import", "companies.csv"]],
-    "tables set sales": [["enrich", "sales.csv", "--yes", "--field", "Total:number={Price} * {Quantity}"]],
+    "tables refresh sales": [["enrich", "sales.csv", "--yes", "--field", "Total:number={Price} * {Quantity}"]],
     "tables recheck": [["enrich", "companies.csv", "--yes", "--field", FOUNDED]],
     "runs list": [["enrich", "mills.csv", "--field", FOUNDED], ["tables", "import", "companies.csv"]],
-    "users grant": [["tables", "import", "companies.csv"]],
-    "share table": [["users", "add", "ann"], ["users", "add", "bob"]],
+    "users add": [["tables", "import", "companies.csv"]],
+    "share table companies --with ann --with bob": [["users", "add", "ann"], ["users", "add", "bob"]],
     "share document": [["docs", "add", "lease.txt"]],
     "share research": [["research", "What does the Lagoon plan of Parrotfish Cloud cost?"]],
 }
-"""What the page takes for granted when it comes to a command."""
 
+# Runs for which the search engine is down: the page shows how they end, and how to go on with one.
 PAUSED = ("enrich works.csv", "enrich mills.csv")
-"""Runs for which the search engine is down: the page shows how they end, and how to go on with one."""
 
+# How an id of the page looks, and where the command that makes one says the real one.
 IDS = {
     r"r\w{9}": r"[Rr]un (r\w{9})",
     r"d\w{9}": r"Research (d\w{9})",
     r"k\w{8}": r"│ (k\w+) ",
 }
-"""How an id of the page looks, and where the command that makes one says the real one."""
 
 
 def folder_of_a_reader(folder: Path) -> None:
@@ -73,7 +73,7 @@ def folder_of_a_reader(folder: Path) -> None:
         (folder / name).parent.mkdir(exist_ok=True)
         (folder / name).write_text(text, encoding="utf-8")
     for kind in ("receipts", "datasheets"):
-        for paper in [each for each in files() if each.name.startswith(kind)][:2]:
+        for paper in [each for each in sample_files() if each.name.startswith(kind)][:2]:
             (folder / kind).mkdir(exist_ok=True)
             (folder / paper.name).write_bytes(paper.content)
 
@@ -118,8 +118,8 @@ def test_what_is_not_run_is_still_on_a_page() -> None:
         assert any(line.startswith(left_out) for line in lines), left_out
 
 
+# Those of the other pages are run by tests of their own; see test_docs.py, models/test_docs.py, strategies, search.
 PROGRAMS = ("files.md", "research.md", "runs.md", "shortlist.md")
-"""Those of the other pages are run by tests of their own; see test_docs.py, models/test_docs.py, strategies, search."""
 
 
 @pytest.mark.parametrize("name", PROGRAMS)

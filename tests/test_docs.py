@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from tablewright.strategies.strategy import announced
+from tablewright.strategies.strategy import list_installed_strategies
 from tests.patience import PATIENCE
 
 ROOT = Path(__file__).parents[1]
-PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").glob("*.md"))]
 
 
 def test_the_generated_pages_are_up_to_date() -> None:
@@ -29,9 +29,18 @@ def test_links_between_pages_lead_somewhere(page: Path) -> None:
         assert (page.parent / target).exists(), f"{page.name} links to {target}"
 
 
-def test_every_page_is_in_the_tour() -> None:
-    tour = (ROOT / "docs" / "tour.md").read_text(encoding="utf-8")
-    assert [page.name for page in PAGES if page.parent.name == "docs" and f"({page.name})" not in tour] == ["tour.md"]
+def test_every_page_is_listed_once() -> None:
+    listed = re.findall(r"\(([\w-]+\.md)\)", (ROOT / "docs" / "README.md").read_text(encoding="utf-8"))
+    assert sorted(listed) == sorted(
+        page.name for page in PAGES if page.parent.name == "docs" and page.name != "README.md"
+    )
+
+
+def test_the_places_that_the_glossary_names_are_there() -> None:
+    glossary = (ROOT / "docs" / "glossary.md").read_text(encoding="utf-8")
+    places = re.findall(r"\| `([\w/.]+)` \|$", glossary, re.MULTILINE)
+    assert len(places) >= 30
+    assert [place for place in places if not (ROOT / "src" / "tablewright" / place).exists()] == []
 
 
 def test_the_readme_is_short_and_has_one_picture() -> None:
@@ -80,7 +89,11 @@ def test_every_built_in_strategy_is_in_the_table_with_its_rows_at_once() -> None
     """The package that the page shows is built, installed and used in tests/strategies/test_packages.py."""
     page = (ROOT / "docs" / "strategies.md").read_text(encoding="utf-8")
     listed = dict(re.findall(r"^\| `(\w+)` \|.*\| ([^|]+) \|$", page, re.MULTILINE))
-    ours = {name: each for name, each in announced().items() if type(each).__module__.startswith("tablewright.")}
+    ours = {
+        name: each
+        for name, each in list_installed_strategies().items()
+        if type(each).__module__.startswith("tablewright.")
+    }
     assert listed.keys() == ours.keys()
     assert [name for name, each in ours.items() if str(each.concurrency) not in listed[name].split()] == []
 

@@ -15,5 +15,5 @@ def test_what_an_unforeseen_error_says_is_not_told_only_its_kind_and_place() -> 
     with pytest.raises(RuntimeError, match="sk-secret") as raised:
         parse_field(Secret())  # type: ignore[arg-type]
     told = unforeseen(raised.value)
-    assert told.startswith("An error that nobody foresaw: RuntimeError in fieldspec.py, line ")
+    assert told.startswith("Unexpected error: RuntimeError in fieldspec.py, line ")
     assert "secret" not in told

@@ -9,6 +9,7 @@ import os
 import runpy
 import sys
 import threading
+import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import date
@@ -22,9 +23,9 @@ import mcp.client.stdio  # noqa: F401  # it keeps the stderr it is imported with
 import pytest
 
 from tablewright.operations import research as research_verbs
-from tablewright.sample.documents import files
+from tablewright.sample.documents import sample_files
 from tablewright.services import Services
-from tests.doors.server.serving import TOKEN, served
+from tests.interfaces.server.serving import TOKEN, served
 from tests.recorded import Recording, replayed
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
@@ -87,7 +88,9 @@ def test_a_pydantic_class_as_columns(run: Run) -> None:
 
 
 def test_a_folder_of_documents_becomes_a_table(run: Run) -> None:
-    for paper in [each for each in files() if each.name.startswith("datasheets") and each.name.endswith(".pdf")][:3]:
+    for paper in [each for each in sample_files() if each.name.startswith("datasheets") and each.name.endswith(".pdf")][
+        :3
+    ]:
         path = Path("papers", paper.name)
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(paper.content)
@@ -154,6 +157,29 @@ def test_a_session_over_mcp(run: Run, tmp_path: Path, monkeypatch: pytest.Monkey
     assert filled.startswith("[[1, 'Brightwater Foods', 1987], [2, 'Kestrelworks', 2009]] {'1.Founded': 'high ")
     assert "Established: 2009" in sources
     assert (cells, rows) == ("2", "[[1, 'Brightwater Foods', 1987], [2, 'Kestrelworks', 2009]]")
+
+
+def test_an_error_of_a_tool_ends_the_session_over_mcp(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The server is a stand-in, named like ours, whose tools all fail."""
+    server = tmp_path / "bin" / "tablewright"
+    server.parent.mkdir()
+    server.write_text(
+        f"#!{sys.executable}\n"
+        "from mcp.server.mcpserver import MCPServer\n"
+        "from mcp.server.mcpserver.exceptions import ToolError\n"
+        "server = MCPServer('full')\n"
+        "def add_rows(csv: str, name: str) -> str:\n"
+        "    raise ToolError('The disk is full.')\n"
+        "server.add_tool(add_rows)\n"
+        "server.run()\n"
+    )
+    server.chmod(0o755)
+    monkeypatch.setenv("PATH", str(server.parent), prepend=os.pathsep)
+    with pytest.raises(BaseException) as stopped:  # noqa: PT011  # wrapped in groups by the client
+        run("mcp_session.py")
+    assert "The disk is full." in "".join(traceback.format_exception(stopped.value))
 
 
 async def test_the_notebook_runs_cell_by_cell_where_a_loop_runs_already(monkeypatch: pytest.MonkeyPatch) -> None:

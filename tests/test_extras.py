@@ -17,12 +17,13 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from tablewright import extras
-from tablewright.extras import MODULES
+from tablewright.extras import EXTRA_MODULES
 from tests.patience import PATIENCE
 
 ROOT = Path(__file__).parents[1]
 MOST_PACKAGES = 62
 
+# Before a program: nothing but the core can be imported.
 WITHOUT = """
 import sys
 
@@ -33,7 +34,6 @@ class Missing:
 
 sys.meta_path.insert(0, Missing())
 """
-"""Before a program: nothing but the core can be imported."""
 
 PROGRAM = """
 import asyncio, json
@@ -41,8 +41,8 @@ from pathlib import Path
 
 import tablewright as tw
 from tablewright.domain.research import Report
-from tablewright.doors.cli.demo import judged
-from tablewright.formats.reports.write import render
+from tablewright.interfaces.cli.demo import fill_judged_columns
+from tablewright.formats.reports.write import render_report
 from tablewright.sample.model import RecordedModel
 
 for name in tw.__all__:
@@ -65,7 +65,7 @@ columns = {"Sum:number": "{Price} * {Count}"}
 told = {
     "sum": tw.enrich(rows, columns, home="kept").column("Sum"),
     "twice": tw.enrich(rows, {"Twice": "Say it twice."}, strategy=doubled).column("Twice"),
-    "report": render(Report(title="Kettles", question="Which?", report_type="answer"), "html").decode(),
+    "report": render_report(Report(title="Kettles", question="Which?", report_type="answer"), "html").decode(),
     "page": problem(lambda: tw.enrich(rows, {"Maker": "Who makes {Word}?"}, search="sample")),
     "documents": problem(lambda: tw.ask(".", "What is it?")),
 }
@@ -75,7 +75,7 @@ for model in ("openai", "ollama", "anthropic", "google"):
 for module in OPENAI:
     BLOCKED.discard(module)
 with RecordedModel() as model:
-    report, cells = asyncio.run(judged(Path("judged"), model.url))
+    report, cells = asyncio.run(fill_judged_columns(Path("judged"), model.url))
 told["judged"] = {name: cell.value for name, cell in cells.items()}
 print(json.dumps(told))
 """
@@ -160,14 +160,16 @@ def test_with_a_model_pages_are_read_without_any_other_extra(told: dict[str, Any
     ],
 )
 def test_an_error_names_the_extra_and_its_command(told: dict[str, Any], asked: str, extra: str) -> None:
-    assert told[asked].endswith(f"needs the extra '{extra}', which is not installed. Run `{extras.command(extra)}`.")
+    assert told[asked].endswith(
+        f"needs the extra '{extra}', which is not installed. Run `{extras.install_command(extra)}`."
+    )
 
 
 def test_serving_without_the_server_says_what_it_takes(tmp_path: Path) -> None:
-    program = "sys.argv = ['tablewright', 'serve', '--port', '0']\nfrom tablewright.doors.cli import main\nmain()"
+    program = "sys.argv = ['tablewright', 'serve', '--port', '0']\nfrom tablewright.interfaces.cli import main\nmain()"
     done = run_with_the_core(program, tmp_path)
     assert done.returncode == 2
-    assert extras.command("server") in " ".join(done.stderr.split())
+    assert extras.install_command("server") in " ".join(done.stderr.split())
 
 
 @pytest.mark.parametrize(
@@ -189,19 +191,19 @@ def test_the_command_names_the_folder_that_was_installed(
     if origin is not None:
         (record / "direct_url.json").write_text(origin.replace("CLONE", str(tmp_path)))
     monkeypatch.setattr(extras, "distribution", lambda name: Distribution.at(record))
-    extras.installed_from.cache_clear()
+    extras.pip_target.cache_clear()
     try:
-        assert extras.command("ocr") == f"pip install '{named.replace('CLONE', str(tmp_path))}[ocr]'"
+        assert extras.install_command("ocr") == f"pip install '{named.replace('CLONE', str(tmp_path))}[ocr]'"
     finally:
-        extras.installed_from.cache_clear()
+        extras.pip_target.cache_clear()
 
 
 def test_every_extra_is_declared_and_a_part_of_all() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     declared = project["optional-dependencies"]
-    assert declared.keys() - {"all", "dev"} == MODULES.keys()
+    assert declared.keys() - {"all", "dev"} == EXTRA_MODULES.keys()
     (everything,) = map(Requirement, declared["all"])
-    assert everything.extras == MODULES.keys()
+    assert everything.extras == EXTRA_MODULES.keys()
 
 
 def test_the_extra_dev_brings_all_that_tests_and_scripts_import() -> None:

@@ -12,10 +12,10 @@ import pytest
 
 from tablewright.errors import BadSetting, KeyWithheld, UntrustedFolder
 from tablewright.keys import Key, guard_client, issue_key, origin_of
-from tablewright.models.spec import Access, ModelSpec, create
+from tablewright.llm.spec import Access, ModelSpec, create_provider_model
 from tablewright.settings import Settings
-from tablewright.settings_sources import load_settings, with_changes
-from tablewright.sources.search.provider import find_provider
+from tablewright.settings_sources import change_settings, load_settings
+from tablewright.web.search.provider import find_search_provider
 
 OPENAI = "https://api.openai.com/v1"
 
@@ -104,7 +104,7 @@ def test_an_address_in_the_user_s_own_file_counts_for_the_environment_and_not_th
 
 
 def test_a_key_from_the_page_is_for_the_address_that_is_saved_with_it(tmp_path: Path) -> None:
-    settings, saved = with_changes(
+    settings, saved = change_settings(
         Settings(home=str(tmp_path)),
         {"model": "openai:m", "model_base_url": "http://127.0.0.1:8000/v1", "model_api_key": "k"},
         {},
@@ -121,13 +121,13 @@ def test_a_provider_of_another_package_is_handed_its_own_key_only(
 ) -> None:
     plugin_folder(tmp_path, monkeypatch, "models = {'parrot': lambda argument, access: access.api_key}\n")
     spec = ModelSpec(provider="parrot", argument="x")
-    assert create(spec, Access(api_key=issue_key("model_api_key", "k", {"model": "parrot:x"}))) == "k"
-    assert create(spec, Access(api_key=issue_key("model_api_key", "k", {}))) == "k"
+    assert create_provider_model(spec, Access(api_key=issue_key("model_api_key", "k", {"model": "parrot:x"}))) == "k"
+    assert create_provider_model(spec, Access(api_key=issue_key("model_api_key", "k", {}))) == "k"
     with pytest.raises(KeyWithheld, match="the provider parrot"):
-        create(spec, Access(api_key=issue_key("model_api_key", "k", {"model": "openai:x"})))
+        create_provider_model(spec, Access(api_key=issue_key("model_api_key", "k", {"model": "openai:x"})))
     elsewhere = issue_key("model_api_key", "k", {"model": "parrot:x", "model_base_url": "https://a.example"})
     with pytest.raises(KeyWithheld, match=r"https://b\.example"):
-        create(spec, Access(api_key=elsewhere, base_url="https://b.example"))
+        create_provider_model(spec, Access(api_key=elsewhere, base_url="https://b.example"))
 
 
 async def test_a_guarded_client_sends_nothing_to_another_address() -> None:
@@ -157,8 +157,11 @@ async def test_a_search_of_another_package_is_not_handed_the_key_of_another(
     async with httpx2.AsyncClient() as client:
         bound = issue_key("search_api_key", "k", {"search": "brave"})
         with pytest.raises(KeyWithheld):
-            find_provider("library", api_key=bound, client=client)
-        assert find_provider("library", api_key=issue_key("search_api_key", "k", {}), client=client).name == "library"
+            find_search_provider("library", api_key=bound, client=client)
+        assert (
+            find_search_provider("library", api_key=issue_key("search_api_key", "k", {}), client=client).name
+            == "library"
+        )
 
 
 # ── where data is kept ───────────────────────────────────────────────────────────────────────────────────────────────
@@ -200,4 +203,4 @@ def test_a_webhook_cannot_be_saved_in_a_home_that_a_folder_names(tmp_path: Path)
     file.write_text(f'home = "{tmp_path / "data"}"\n')
     settings = load_settings({}, {}, file)
     with pytest.raises(BadSetting, match="webhook_url cannot be set in"):
-        with_changes(settings, {"webhook_url": "https://hook.example/x"}, {}, file)
+        change_settings(settings, {"webhook_url": "https://hook.example/x"}, {}, file)

@@ -11,49 +11,52 @@ from collections.abc import Sequence
 import pytest
 
 from tablewright.errors import ModelUnavailable, SearchError
-from tablewright.logs import LONGEST, Discreet, JsonFormatter
-from tablewright.models.model import LanguageModel
-from tablewright.models.providers import openai
-from tablewright.models.retry import Retrying
-from tablewright.models.spec import Access
-from tablewright.models.structured_output import StructuredOutput
+from tablewright.llm.model import LanguageModel
+from tablewright.llm.providers import openai
+from tablewright.llm.retry import Retrying
+from tablewright.llm.spec import Access
+from tablewright.llm.structured_output import StructuredOutput
+from tablewright.logs import MAX_RECORD_CHARACTERS, JsonFormatter, RedactingFormatter
 from tablewright.observe import Availability, working_on
 from tablewright.settings import Settings
-from tablewright.sources.search.provider import Searching
-from tablewright.sources.source import Hit, Query
-
-from .models.conftest import Founded
-from .models.endpoint import answer, refusal, running_endpoint
+from tablewright.web.search.provider import RetryingSearch
+from tablewright.web.source import Hit, Query
+from tests.llm.conftest import Founded
+from tests.llm.endpoint import answer, refusal, running_endpoint
 
 
 def record(message: str, *args: object, level: int = logging.WARNING) -> logging.LogRecord:
-    return logging.LogRecord("tablewright.jobs", level, "", 1, message, args, None)
+    return logging.LogRecord("tablewright.engine.runs", level, "", 1, message, args, None)
 
 
 def test_a_line_has_its_time_level_place_and_run() -> None:
-    shown = Discreet(Settings())
-    line = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z WARNING tablewright\.jobs: 3 rows left"
+    shown = RedactingFormatter(Settings())
+    line = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z WARNING tablewright\.engine\.runs: 3 rows left"
     assert re.fullmatch(line, shown.format(record("%d rows left", 3)))
     with working_on("r1234"):
-        assert "WARNING tablewright.jobs run=r1234: 3 rows left" in shown.format(record("%d rows left", 3))
+        assert "WARNING tablewright.engine.runs run=r1234: 3 rows left" in shown.format(record("%d rows left", 3))
         said = json.loads(JsonFormatter(Settings()).format(record("%d rows left", 3)))
     named = record("It ended.")
     named.run = "r5678"
-    assert "tablewright.jobs run=r5678: It ended." in shown.format(named)
+    assert "tablewright.engine.runs run=r5678: It ended." in shown.format(named)
     assert said.pop("at").endswith("Z")
-    assert said == {"level": "warning", "logger": "tablewright.jobs", "run": "r1234", "message": "3 rows left"}
+    assert said == {"level": "warning", "logger": "tablewright.engine.runs", "run": "r1234", "message": "3 rows left"}
 
 
-@pytest.mark.parametrize("form", [Discreet, JsonFormatter])
-def test_a_value_from_the_web_can_neither_command_a_terminal_nor_pass_for_another_line(form: type[Discreet]) -> None:
+@pytest.mark.parametrize("form", [RedactingFormatter, JsonFormatter])
+def test_a_value_from_the_web_can_neither_command_a_terminal_nor_pass_for_another_line(
+    form: type[RedactingFormatter],
+) -> None:
     hostile = "\x1b]0;owned\x07\x9b2J\u202e\n2026-01-01T00:00:00.000Z INFO tablewright.server: all is well"
     line = form(Settings()).format(record("Cannot read %s", hostile))
     assert not set("\x1b\x07\x9b\u202e") & set(line)
     assert not any(each.startswith("2026-01-01") for each in line.split("\n"))
 
 
-@pytest.mark.parametrize("form", [Discreet, JsonFormatter])
-def test_no_secret_is_logged_however_it_is_written(form: type[Discreet], monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("form", [RedactingFormatter, JsonFormatter])
+def test_no_secret_is_logged_however_it_is_written(
+    form: type[RedactingFormatter], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("HTTPS_PROXY", "http://ann:pr0xypass@proxy.example:3128")
     settings = Settings(model_api_key="m0delkey", search="searxng:https://ann:s3archpass@find.example")
     try:
@@ -114,7 +117,7 @@ class Flaky:
 
 async def test_an_outage_of_a_search_and_its_recovery_are_a_line_each(caplog: pytest.LogCaptureFixture) -> None:
     provider = Flaky()
-    searching = Searching(provider, sleep=no_wait)
+    searching = RetryingSearch(provider, sleep=no_wait)
     for _ in range(2):
         with pytest.raises(SearchError):
             await searching.search(Query(text="a"))
@@ -136,6 +139,6 @@ def test_a_recovery_says_how_long_the_outage_was(caplog: pytest.LogCaptureFixtur
 
 
 def test_a_record_of_any_length_is_a_line_of_bounded_length() -> None:
-    line = Discreet(Settings()).format(record("%s", "x" * 100_000))
-    assert len(line) < LONGEST + 200
+    line = RedactingFormatter(Settings()).format(record("%s", "x" * 100_000))
+    assert len(line) < MAX_RECORD_CHARACTERS + 200
     assert line.endswith("… (92,000 characters more)")

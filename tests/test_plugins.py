@@ -7,15 +7,15 @@ from pathlib import Path
 import httpx2
 import pytest
 
-from tablewright.corpus.parse.parser import find_parser
-from tablewright.corpus.parse.pool import parse_files
+from tablewright.documents.parse.parser import find_parser
+from tablewright.documents.parse.pool import parse_files
 from tablewright.errors import BadSetting
 from tablewright.extraction.layout.draft import Parsed
-from tablewright.models.spec import Access, ModelSpec, create
+from tablewright.llm.spec import Access, ModelSpec, create_provider_model
 from tablewright.settings_sources import load_settings
-from tablewright.sources.search.provider import find_provider
-from tablewright.sources.source import Query
-from tablewright.strategies.strategy import announced, find_strategy
+from tablewright.strategies.strategy import find_strategy, list_installed_strategies
+from tablewright.web.search.provider import find_search_provider
+from tablewright.web.source import Query
 
 PLUGIN = """
 from tablewright import Strategy
@@ -55,11 +55,11 @@ async def test_a_file_adds_a_strategy_a_search_provider_a_model_and_a_parser(fol
     (folder / "ours.py").write_text(PLUGIN)
     assert find_strategy("shout").display_name == "Shout"
     assert find_strategy("loud").name == "loud"
-    assert {"shout", "lookup"} <= announced().keys()
+    assert {"shout", "lookup"} <= list_installed_strategies().keys()
     async with httpx2.AsyncClient() as client:
-        assert find_provider("shelf:three", api_key="", client=client).name == "shelf three"
-        assert await find_provider("attic", api_key="", client=client).search(Query(text="hat")) == []
-    assert create(ModelSpec(provider="echo", argument="hello"), Access()) == "hello"
+        assert find_search_provider("shelf:three", api_key="", client=client).name == "shelf three"
+        assert await find_search_provider("attic", api_key="", client=client).search(Query(text="hat")) == []
+    assert create_provider_model(ModelSpec(provider="echo", argument="hello"), Access()) == "hello"
     assert find_parser("shouted")(b"HEY", "a.shouted") == b"HEY"
 
 
@@ -75,7 +75,7 @@ async def test_a_parser_of_a_file_reads_what_its_name_says_and_may_return_text(f
 def test_what_everybody_can_write_to_is_not_loaded(folder: Path, name: str) -> None:
     (folder / "ours.py").write_text("raise AssertionError('loaded')\n")
     (folder / name).chmod(0o707)
-    with pytest.raises(BadSetting, match="Everybody on this machine can write to"):
+    with pytest.raises(BadSetting, match="Everyone on this machine can write to"):
         find_strategy("lookup")
 
 
@@ -88,7 +88,7 @@ def test_a_file_that_cannot_be_loaded_is_named(folder: Path) -> None:
 def test_a_folder_that_is_not_there_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TABLEWRIGHT_PLUGINS", str(tmp_path / "none"))
     with pytest.raises(BadSetting, match="there is none"):
-        announced()
+        list_installed_strategies()
 
 
 def test_the_settings_of_a_folder_cannot_bring_code(tmp_path: Path) -> None:

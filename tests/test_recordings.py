@@ -11,13 +11,12 @@ import httpx2
 import pytest
 from pydantic import BaseModel
 
-from tablewright.models.build import build
+from tablewright.llm.build import build_model
 from tablewright.sample.model import RecordedModel
-
-from .models.endpoint import Asked, Endpoint, Reply, answer, refusal, running_endpoint
-from .recorded import Changed, NotRecorded, Recording, key_of, names, recorded, replayed
-from .scenarios import SCENARIOS
-from .stage import Stage
+from tests.llm.endpoint import Asked, Endpoint, Reply, answer, refusal, running_endpoint
+from tests.recorded import Changed, NotRecorded, Recording, names, recorded, replayed, request_key
+from tests.scenarios import SCENARIOS
+from tests.stage import Stage
 
 
 @pytest.mark.parametrize("name", sorted(SCENARIOS))
@@ -43,7 +42,7 @@ class Opinion(BaseModel):
 
 async def opinions(stage: Stage, *subjects: str) -> list[str]:
     """A small scenario: one question for each subject."""
-    model = build(stage.settings())
+    model = build_model(stage.settings())
     assert model is not None
     async with model:
         answers = [
@@ -79,7 +78,7 @@ async def test_what_is_recorded_is_replayed_without_the_model(tmp_path: Path) ->
     kept = json.loads((tmp_path / "opinions.json").read_text())
     assert kept["model"] == "large"
     assert kept["exchanges"][0] == {
-        "key": key_of(endpoint.asked[0].body),
+        "key": request_key(endpoint.asked[0].body),
         "schema": "Opinion",
         "messages": [
             {"role": "system", "content": ["Say what you think."]},
@@ -153,7 +152,7 @@ async def test_calls_of_tools_are_recorded_and_replayed_in_the_form_of_the_api(t
     assert (called["function"]["name"], json.loads(called["function"]["arguments"])) == ("search", {"query": "tea"})
     again = question["messages"] + [second["choices"][0]["message"]]
     other = question["messages"] + [second["choices"][0]["message"] | {"tool_calls": [called | {"id": "another"}]}]
-    assert key_of({"messages": again}) == key_of({"messages": other})
+    assert request_key({"messages": again}) == request_key({"messages": other})
 
 
 async def post(url: str, question: dict[str, Any]) -> dict[str, Any]:

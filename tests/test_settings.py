@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from tablewright.errors import BadSetting, SearchError
-from tablewright.secrets import masked, secrets_in
-from tablewright.settings import DECLARED, OWN, Settings, read_setting, write_setting
-from tablewright.settings_sources import load_settings, read_saved, with_changes, write_saved
+from tablewright.secrets import find_secrets, mask_secrets
+from tablewright.settings import DECLARED, OWN_SETTINGS, Settings, read_setting, write_setting
+from tablewright.settings_sources import change_settings, load_settings, read_saved, write_saved
 
 
 def test_flags_win_over_the_environment_over_the_file_over_the_default(tmp_path: Path) -> None:
@@ -117,14 +117,14 @@ def test_a_value_is_refused_when_it_is_set_under_the_name_that_the_user_wrote(
         load_settings({name: text}, {}, none, flag_as_written=lambda name: f"--{name}")
     with pytest.raises(BadSetting, match=f"^{name} {said}"):
         Settings(**{name: text})
-    if name not in OWN:
+    if name not in OWN_SETTINGS:
         with pytest.raises(BadSetting, match=f"^{name} in the record of the run {said}"):
             Settings().with_shared({name: text})
 
 
 def test_a_value_from_the_settings_page_is_refused_under_its_label(tmp_path: Path) -> None:
     with pytest.raises(BadSetting, match="“Spending limit per run, in dollars” must be a number from 0 up, not 'much'"):
-        with_changes(Settings(), {"budget": "much"}, {}, tmp_path / "none.toml")
+        change_settings(Settings(), {"budget": "much"}, {}, tmp_path / "none.toml")
     (tmp_path / "settings.json").write_text('{"budget": "much"}')
     with pytest.raises(BadSetting, match=r"budget in .*settings\.json must be a number"):
         load_settings({}, {"TABLEWRIGHT_HOME": str(tmp_path)}, tmp_path / "none.toml")
@@ -166,11 +166,11 @@ LOGINS = [
 
 @pytest.mark.parametrize(("address", "shown"), LOGINS)
 def test_credentials_inside_an_address_are_masked(address: str, shown: str) -> None:
-    assert masked(address) == shown
-    assert masked(f"{address} cannot be reached") == f"{shown} cannot be reached"
+    assert mask_secrets(address) == shown
+    assert mask_secrets(f"{address} cannot be reached") == f"{shown} cannot be reached"
     error = SearchError(f"“{address}” failed.", advice=f"Look at {address}.")
     assert "p4ss" not in f"{error} {error.what} {error.advice} {error!r}"
-    assert not any(secret in shown for secret in secrets_in(address))
+    assert not any(secret in shown for secret in find_secrets(address))
 
 
 def test_settings_show_no_secret_and_keep_credentials_out_of_the_records_of_runs() -> None:
@@ -266,15 +266,15 @@ def test_a_saved_key_is_worth_nothing_without_its_other_file(tmp_path: Path) -> 
 def test_a_key_goes_to_no_address_that_it_is_not_for(tmp_path: Path) -> None:
     none = tmp_path / "none.toml"
     settings = Settings(model="openai:x", model_base_url="http://a.example/v1", model_api_key="sk-secret")
-    same, _ = with_changes(settings, {"model": "openai:y"}, {}, none)
+    same, _ = change_settings(settings, {"model": "openai:y"}, {}, none)
     assert same.model_api_key == "sk-secret"
-    moved, saved = with_changes(settings, {"model_base_url": "http://b.example/v1"}, {}, none)
+    moved, saved = change_settings(settings, {"model_base_url": "http://b.example/v1"}, {}, none)
     assert (moved.model_api_key, saved["model_api_key"]) == ("", "")
     environ = {"TABLEWRIGHT_MODEL_API_KEY": "sk-secret"}
     with pytest.raises(BadSetting, match="key would be sent there"):
-        with_changes(settings, {"model_base_url": "http://b.example/v1"}, environ, none)
+        change_settings(settings, {"model_base_url": "http://b.example/v1"}, environ, none)
     with pytest.raises(BadSetting, match="set by TABLEWRIGHT_MODEL"):
-        with_changes(settings, {"model": "openai:y"}, {"TABLEWRIGHT_MODEL": "openai:x"}, none)
+        change_settings(settings, {"model": "openai:y"}, {"TABLEWRIGHT_MODEL": "openai:x"}, none)
     home = tmp_path / "theirs"
     home.mkdir()
     write_saved(home, {"model": "openai:x", "model_base_url": "http://b.example/v1"})

@@ -15,21 +15,21 @@ import httpx2
 import pytest
 from pydantic import BaseModel
 
-from tablewright.doors.server.oidc import OidcLogin
 from tablewright.errors import TablewrightError
-from tablewright.models.build import build
-from tablewright.models.embedder import build_embedder
-from tablewright.models.listing import list_models
-from tablewright.operations.webhooks import send
+from tablewright.interfaces.server.oidc import OidcLogin
+from tablewright.llm.build import build_model
+from tablewright.llm.embedder import build_embedder
+from tablewright.llm.listing import list_provider_models
+from tablewright.operations.webhooks import send_webhook
 from tablewright.settings import Settings
 from tablewright.settings_sources import load_settings, write_saved
-from tablewright.sources.google_sheets import GoogleSheets, read_key
-from tablewright.sources.search.provider import find_provider
-from tablewright.sources.source import Query
-from tests.doors.conftest import Forked, Shell
-from tests.doors.server.provider import CLIENT, providing
-from tests.doors.server.provider import SECRET as OIDC_SECRET
+from tablewright.web.google_sheets import GoogleSheets, read_service_key
+from tablewright.web.search.provider import find_search_provider
+from tablewright.web.source import Query
 from tests.google import running_google
+from tests.interfaces.conftest import Forked, Shell
+from tests.interfaces.server.provider import CLIENT, providing
+from tests.interfaces.server.provider import SECRET as OIDC_SECRET
 from tests.listener import Listener, listening
 from tests.patience import PATIENCE
 
@@ -64,7 +64,7 @@ def thief() -> Iterator[Listener]:
 
 async def ask(settings: Settings) -> None:
     """Ask the model that the settings name; it does not matter what it answers."""
-    model = build(settings)
+    model = build_model(settings)
     assert model is not None
     async with model:
         await model.ask(instructions="Answer.", prompt="In which year?", output=Year)
@@ -80,12 +80,12 @@ async def embed(settings: Settings) -> None:
 
 async def search(settings: Settings) -> None:
     async with httpx2.AsyncClient(follow_redirects=True) as client:
-        provider = find_provider(settings.search, api_key=settings.search_api_key, client=client)
+        provider = find_search_provider(settings.search, api_key=settings.search_api_key, client=client)
         await provider.search(Query(text="weather"))
 
 
 async def list_names(settings: Settings) -> None:
-    await list_models(settings.model.partition(":")[0], settings.model_base_url, settings.model_api_key)
+    await list_provider_models(settings.model.partition(":")[0], settings.model_base_url, settings.model_api_key)
 
 
 # ── a prepared folder ────────────────────────────────────────────────────────────────────────────────────────────────
@@ -97,7 +97,7 @@ def prepared(folder: Path, thief: Listener) -> Shell:
     environ = {"TABLEWRIGHT_HOME": str(folder / "data"), "TABLEWRIGHT_MODEL": "openai:any"}
     author = Shell(folder, **environ, TABLEWRIGHT_MODEL_BASE_URL=f"{thief.url}/v1")
     author.write("firms.csv", "Company\nKestrelworks\n")
-    author("table", "import", "firms.csv")
+    author("tables", "import", "firms.csv")
     place = folder / "run"
     place.mkdir()
     thief.may_answer.clear()
@@ -148,11 +148,11 @@ def test_a_prepared_folder_is_not_served_with_the_user_s_key(tmp_path: Path, thi
     assert "TABLEWRIGHT_TRUSTED_FOLDERS" in said
     assert SECRET not in said
     assert status_of(tmp_path)[0] == "running", "nothing was opened"
-    for command in (("table", "list"), ("doctor",), ("runs", "list", "--json")):
+    for command in (("tables", "list"), ("doctor",), ("runs", "list", "--json")):
         refused = user(*command, code=2)
         assert "TABLEWRIGHT_TRUSTED_FOLDERS" in refused.stdout + refused.stderr, command
     del user.environ["TABLEWRIGHT_MODEL_API_KEY"]
-    assert [table["name"] for table in user.json("table", "list")["tables"]] == ["firms"], "without a key it is usable"
+    assert [table["name"] for table in user.json("tables", "list")["tables"]] == ["firms"], "without a key it is usable"
 
 
 def test_a_run_of_a_folder_that_the_user_trusts_still_cannot_send_the_key_elsewhere(
@@ -318,7 +318,7 @@ async def test_a_redirect_leads_no_other_key_elsewhere(genuine: Listener, thief:
         with pytest.raises(TablewrightError):
             await attempt(settings)
     with pytest.raises(TablewrightError):
-        await send(settings, {"event": "test"})
+        await send_webhook(settings, {"event": "test"})
     assert len(genuine.heard) >= 4
     assert thief.heard == []
 
@@ -330,7 +330,7 @@ async def test_a_library_that_follows_redirects_is_stopped_all_the_same(
 ) -> None:
     """Headers such as x-api-key go along with a redirect, unlike Authorization."""
     genuine.redirect(status, thief.url)
-    built = build(Settings(model=model, model_base_url=genuine.url, model_api_key=SECRET))
+    built = build_model(Settings(model=model, model_base_url=genuine.url, model_api_key=SECRET))
     assert built is not None
     for _ in range(2):  # the second time with a client that replaces the first, which was closed
         async with built:
@@ -347,9 +347,9 @@ async def test_a_service_account_s_token_stays_with_google(
     genuine: Listener, thief: Listener, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with running_google(monkeypatch) as google:
-        async with GoogleSheets(read_key(google.key)) as sheets:
+        async with GoogleSheets(read_service_key(google.key)) as sheets:
             sheets._client.follow_redirects = True
-            monkeypatch.setattr("tablewright.sources.google_sheets.SHEETS", thief.url)
+            monkeypatch.setattr("tablewright.web.google_sheets.SHEETS", thief.url)
             with pytest.raises(TablewrightError, match="google_sheets_key would be sent to"):
                 await sheets.titles("some-spreadsheet")
     assert thief.heard == []
@@ -362,7 +362,7 @@ async def test_the_secret_of_a_login_goes_to_its_issuer(thief: Listener) -> None
         with pytest.raises(TablewrightError, match="oidc_client_secret would be sent to"):
             OidcLogin(replace(settings, oidc_issuer=thief.url))
         login = OidcLogin(settings)
-        left = await login.leave("/", "http://127.0.0.1/login/oidc/callback")
+        left = await login.begin_login("/", "http://127.0.0.1/login/oidc/callback")
         async with login._client("http://127.0.0.1/") as client:
             for address in (thief.url, f"{thief.url}/token"):
                 with pytest.raises(TablewrightError, match="oidc_client_secret would be sent to"):
@@ -408,10 +408,10 @@ async def test_a_webhook_is_not_signed_with_the_secret_of_another(
     tmp_path: Path, thief: Listener, genuine: Listener
 ) -> None:
     settings = Settings(webhook_url=genuine.url, webhook_secret=SECRET, fetch_allow="127.0.0.1", home=str(tmp_path))
-    await send(settings, {"event": "test"})
+    await send_webhook(settings, {"event": "test"})
     assert "x-tablewright-signature: sha256=" in genuine.text
     with pytest.raises(TablewrightError, match="webhook_secret would be sent to"):
-        await send(replace(settings, webhook_url=thief.url), {"event": "test"})
+        await send_webhook(replace(settings, webhook_url=thief.url), {"event": "test"})
     assert thief.heard == []
 
 

@@ -20,15 +20,14 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
 from tablewright.errors import BadSetting
-from tablewright.extras import command
-from tablewright.observe import count, listening, span
+from tablewright.extras import install_command
+from tablewright.observe import count_event, register_listener, trace_span
 from tablewright.settings import Settings
-from tablewright.telemetry import Telemetry, start, telemetry
-
-from .doors.server.serving import TOKEN, served
-from .recorded import Recording, replayed
-from .scenarios import SCENARIOS
-from .stage import Stage
+from tablewright.telemetry import Telemetry, run_telemetry, start_telemetry
+from tests.interfaces.server.serving import TOKEN, served
+from tests.recorded import Recording, replayed
+from tests.scenarios import SCENARIOS
+from tests.stage import Stage
 
 
 async def three() -> int:
@@ -54,9 +53,9 @@ async def test_a_run_is_counted_and_traced(tmp_path: Path) -> None:
     meters, tracers = MeterProvider([reader]), TracerProvider()
     tracers.add_span_processor(SimpleSpanProcessor(spans))
     found = Telemetry(meters.get_meter("test"), tracers.get_tracer("test"))
-    await found.look(three)
+    await found.read_queue_depth(three)
     recording = Recording.load("lookup")
-    with listening(found):
+    with register_listener(found):
         async with replayed(recording) as endpoint:
             await SCENARIOS["lookup"](Stage(endpoint.url, tmp_path))
     counted = points(reader)
@@ -85,7 +84,7 @@ async def test_a_run_is_counted_and_traced(tmp_path: Path) -> None:
 @pytest.fixture
 def prometheus() -> Iterator[Telemetry]:
     with ExitStack() as stack:
-        yield start({"prometheus"}, stack)
+        yield start_telemetry({"prometheus"}, stack)
 
 
 def test_prometheus_reads_metrics_with_an_admin_s_token_and_with_no_other(
@@ -94,9 +93,9 @@ def test_prometheus_reads_metrics_with_an_admin_s_token_and_with_no_other(
     def keep(app: Any) -> None:
         app.state.telemetry = prometheus
 
-    with served(tmp_path, token=TOKEN, more=keep) as server, listening(prometheus):
-        count("failures", kind="model", provider="a:b")
-        count("failures", kind="model", provider="a:b")
+    with served(tmp_path, token=TOKEN, more=keep) as server, register_listener(prometheus):
+        count_event("failures", kind="model", provider="a:b")
+        count_event("failures", kind="model", provider="a:b")
         editor = server.add_user("Ed", "editor")
         with server.client() as client:
             assert client.get("/metrics").status_code == 401
@@ -118,9 +117,9 @@ def test_a_server_without_metrics_says_how_to_have_them(tmp_path: Path) -> None:
 
 
 async def test_a_worker_s_metrics_are_read_at_a_port_of_their_own() -> None:
-    async with telemetry(Settings(telemetry="prometheus"), three, port=0) as found:
+    async with run_telemetry(Settings(telemetry="prometheus"), three, port=0) as found:
         assert found is not None
-        count("rows", 5, outcome="done")
+        count_event("rows", 5, outcome="done")
         async with httpx2.AsyncClient(trust_env=False) as client:
             text = (await client.get(found.address)).text
     assert 'outcome="done"} 5.0' in text.partition("tablewright_rows_total")[2]
@@ -151,9 +150,9 @@ async def test_otlp_is_sent_to_where_the_usual_variable_says_at_the_latest_at_th
         thread.start()
         monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", f"http://127.0.0.1:{server.server_port}")
         try:
-            async with telemetry(Settings(telemetry="otlp"), three):
-                count("rows", outcome="done")
-                with span("row", row=1):
+            async with run_telemetry(Settings(telemetry="otlp"), three):
+                count_event("rows", outcome="done")
+                with trace_span("row", row=1):
                     pass
         finally:
             server.shutdown()
@@ -164,14 +163,14 @@ async def test_otlp_is_sent_to_where_the_usual_variable_says_at_the_latest_at_th
 async def test_without_the_extra_the_error_says_how_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "opentelemetry.exporter.prometheus", None)
     with pytest.raises(BadSetting, match="is not installed") as missing:
-        async with telemetry(Settings(telemetry="prometheus"), three):
+        async with run_telemetry(Settings(telemetry="prometheus"), three):
             pass
-    assert command("telemetry") in missing.value.advice
+    assert install_command("telemetry") in missing.value.advice
 
 
 async def test_a_port_without_metrics_is_refused() -> None:
     with pytest.raises(BadSetting, match="There are no metrics to read"):
-        async with telemetry(Settings(), three, port=0):
+        async with run_telemetry(Settings(), three, port=0):
             pass
 
 
@@ -180,9 +179,9 @@ def test_without_the_setting_nothing_of_it_is_imported() -> None:
         "import asyncio, sys\n"
         "from tablewright.services import Services\n"
         "from tablewright.settings import Settings\n"
-        "from tablewright.telemetry import telemetry\n"
+        "from tablewright.telemetry import run_telemetry\n"
         "async def main():\n"
-        "    async with telemetry(Settings(), None) as found:\n"
+        "    async with run_telemetry(Settings(), None) as found:\n"
         "        assert found is None\n"
         "asyncio.run(main())\n"
         "print([name for name in sys.modules if name.startswith(('opentelemetry.sdk', 'opentelemetry.exporter', "

@@ -14,18 +14,18 @@ from pathlib import Path
 import pytest
 import xlsxwriter
 
-from tablewright.journeys.files import replacing
-from tablewright.temporary import INCOMING, PART, remove_abandoned_folders, temporary_folder
+from tablewright.temporary import INCOMING_PREFIX, PART_SUFFIX, remove_abandoned_folders, temporary_folder
+from tablewright.workflows.files import replace_file
 from tests.patience import PATIENCE
 
 TABLEWRIGHT = str(Path(sys.executable).with_name("tablewright"))
 HOLD = """
 import sys, time
 from pathlib import Path
-from tablewright.journeys.files import replacing
-from tablewright.temporary import INCOMING, temporary_folder
+from tablewright.workflows.files import replace_file
+from tablewright.temporary import INCOMING_PREFIX, temporary_folder
 uploads, export = Path(sys.argv[1]), Path(sys.argv[2])
-with temporary_folder() as spool, temporary_folder(INCOMING, uploads), replacing(export, kept="") as stream:
+with temporary_folder() as spool, temporary_folder(INCOMING_PREFIX, uploads), replace_file(export, kept="") as stream:
     (spool / "rows").write_bytes(b"x" * 1000)
     stream.write(b"half")
     stream.flush()
@@ -103,14 +103,14 @@ def test_uploads_and_exports_that_were_killed_are_removed_and_living_ones_stay(
             assert process.stdout.readline() == "there\n"
         os.kill(killed.pid, signal.SIGKILL)
         killed.wait(PATIENCE)
-        assert len(list(uploads.glob(f"{INCOMING}*"))) == len(list((tmp_path / "tmp").iterdir())) == 2
+        assert len(list(uploads.glob(f"{INCOMING_PREFIX}*"))) == len(list((tmp_path / "tmp").iterdir())) == 2
         run(environ, "tables", "list")
-        assert len(list(uploads.glob(f"{INCOMING}*"))) == len(list((tmp_path / "tmp").iterdir())) == 1
+        assert len(list(uploads.glob(f"{INCOMING_PREFIX}*"))) == len(list((tmp_path / "tmp").iterdir())) == 1
         assert (uploads / "0123456789abcdef").exists(), "what has arrived stays"
-        assert len(list(tmp_path.glob(f".*{PART}"))) == 2
-        with replacing(export, kept="") as stream:
+        assert len(list(tmp_path.glob(f".*{PART_SUFFIX}"))) == 2
+        with replace_file(export, kept="") as stream:
             stream.write(b"new")
-        assert len(list(tmp_path.glob(f".*{PART}"))) == 1, "the living export's"
+        assert len(list(tmp_path.glob(f".*{PART_SUFFIX}"))) == 1, "the living export's"
         assert export.read_text() == "new"
     finally:
         for process in (living, killed):

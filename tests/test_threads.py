@@ -13,9 +13,9 @@ from typing import Any
 
 import pytest
 
-from tablewright.sources.fetch.guard import resolve_by_system
-from tablewright.threads import NameLookups, run_model, separate_lookups
-from tests.doors.server.serving import served
+from tablewright.threads import NameLookups, run_in_model_thread, use_own_lookup_threads
+from tablewright.web.fetch.guard import resolve_by_system
+from tests.interfaces.server.serving import served
 from tests.patience import PATIENCE
 
 MORE_THAN_ANY_POOL = 3 * 32 + (os.cpu_count() or 1)
@@ -49,7 +49,7 @@ def name_server(monkeypatch: pytest.MonkeyPatch) -> Iterator[NameServer]:
 
 
 async def test_a_silent_name_server_takes_no_thread_from_files_and_models(name_server: NameServer) -> None:
-    separate_lookups()
+    use_own_lookup_threads()
     hanging = [
         asyncio.create_task(asyncio.open_connection(f"host{number}.example", 80))
         for number in range(MORE_THAN_ANY_POOL)
@@ -57,7 +57,7 @@ async def test_a_silent_name_server_takes_no_thread_from_files_and_models(name_s
     await asyncio.to_thread(name_server.was_asked.wait, PATIENCE)
     async with asyncio.timeout(PATIENCE):
         assert await asyncio.to_thread(lambda: "a file") == "a file"
-        assert await run_model(lambda: "a model") == "a model"
+        assert await run_in_model_thread(lambda: "a model") == "a model"
     assert not any(task.done() and not task.exception() for task in hanging)
     assert len(name_server.asked) <= 32
     for task in hanging:

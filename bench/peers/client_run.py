@@ -8,12 +8,12 @@ import gc
 from tablewright_run import INSTRUCTIONS, Founded, prompt, settings_for
 from task import QUESTION, Job, Measured, rows_of
 
-from tablewright.models.build import build
+from tablewright.llm.build import build_model
 
 
 async def main(job: Job) -> None:
     measured = Measured()
-    model = build(settings_for(job))
+    model = build_model(settings_for(job))
     assert model is not None
     years: dict[str, str] = {}
 

@@ -11,13 +11,13 @@ from pathlib import Path
 from pydantic import BaseModel
 from task import QUESTION, Job, Measured
 
-from tablewright.citations.evidence import follows
+from tablewright.citations.evidence import find_proving_rule
 from tablewright.citations.quotes import cite_span, locate_quote
 from tablewright.domain.fieldspec import parse_field
 from tablewright.domain.model import Finding, Row, Step
 from tablewright.domain.retrieved import Retrieved
 from tablewright.domain.text import cell_text
-from tablewright.operations.files import import_file
+from tablewright.operations.files import import_table_file
 from tablewright.operations.fill import FillOptions, plan_fill
 from tablewright.services import Services
 from tablewright.settings import Settings
@@ -57,7 +57,7 @@ class FromText(Strategy):
                 instructions=INSTRUCTIONS, prompt=prompt(task.question(field, row), source.text), output=Founded
             )
             place = locate_quote(said.quote, source.text)
-            if place is None or not follows(said.value, source.text[slice(*place)], field):
+            if place is None or not find_proving_rule(said.value, source.text[slice(*place)], field):
                 return [Finding(field=field.name, reason="not_found", error="the quote does not say so")]
             return [Finding(field=field.name, value=said.value, confidence=0.9, evidence=(cite_span(source, *place),))]
 
@@ -84,7 +84,7 @@ async def main(job: Job) -> None:
     measured = Measured()
     async with Services.open(settings_for(job)) as services:
         for file in job.files():
-            table = (await import_file(services, file)).table
+            table = (await import_table_file(services, file)).table
             field = parse_field(f"Founded:number={QUESTION}")
             fill = await plan_fill(
                 services, table.id, [field], FromText.name, how=FillOptions(concurrency=job.concurrency)

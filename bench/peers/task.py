@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 QUESTION = "In which year was {Company} founded?"
+# The number of a company that stands alone in a file of its own: what is imported at the first call is not timed.
 WARM_UP = 999_999
-"""The number of a company that stands alone in a file of its own: what is imported at the first call is not timed."""
 
 
 def year_of(number: int) -> int:

@@ -18,11 +18,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from tablewright.domain.fieldspec import parse_field
     from tablewright.domain.model import Cell, Evidence, Field, Finding, Money, Row, Step, Table
-    from tablewright.doors.library import aio
-    from tablewright.doors.library.aio import Stopped, TablewrightWarning
-    from tablewright.doors.library.progress import Progress
-    from tablewright.doors.library.results import AskResult, Instance, ResearchResult, TableResult
-    from tablewright.doors.library.verbs import ask, enrich, extract, find, research, transform
     from tablewright.errors import (
         BadAnswer,
         BadField,
@@ -52,35 +47,40 @@ if TYPE_CHECKING:
         UsageError,
     )
     from tablewright.extraction.layout.draft import Parsed
+    from tablewright.interfaces.library import aio
+    from tablewright.interfaces.library.aio import Stopped, TablewrightWarning
+    from tablewright.interfaces.library.progress import Progress
+    from tablewright.interfaces.library.results import AskResult, Instance, ResearchResult, TableResult
+    from tablewright.interfaces.library.verbs import ask, enrich, extract, find, research, transform
     from tablewright.services import Services
     from tablewright.settings import Settings
     from tablewright.settings_sources import load_settings
-    from tablewright.sources.search.provider import SearchProvider
-    from tablewright.sources.source import Hit, Query
     from tablewright.strategies.strategy import Answer, Parameter, Strategy, Task, Tell, Tools
+    from tablewright.web.search.provider import SearchProvider
+    from tablewright.web.source import Hit, Query
 
-_ERRORS = """BadAnswer BadField BadFile BadFormula BadSetting Cancelled DiskFull EditConflict Forbidden MissingExtra
-ModelError ModelRefused ModelUnavailable NotFound OverBudget OverQuota Paused RunEnded RunError SearchError
-StoreError Superseded TablewrightError Unreachable Unreadable UsageError"""
-
+# Where each public name is. It is loaded when it is asked for: `tablewright --help` needs none of it.
 _HOMES = {
     "tablewright.services": "Services",
     "tablewright.extraction.layout.draft": "Parsed",
-    "tablewright.doors.library": "aio",
-    "tablewright.doors.library.aio": "Stopped TablewrightWarning",
-    "tablewright.doors.library.progress": "Progress",
-    "tablewright.doors.library.results": "AskResult Instance ResearchResult TableResult",
-    "tablewright.doors.library.verbs": "ask enrich extract find research transform",
-    "tablewright.errors": _ERRORS,
+    "tablewright.interfaces.library": "aio",
+    "tablewright.interfaces.library.aio": "Stopped TablewrightWarning",
+    "tablewright.interfaces.library.progress": "Progress",
+    "tablewright.interfaces.library.results": "AskResult Instance ResearchResult TableResult",
+    "tablewright.interfaces.library.verbs": "ask enrich extract find research transform",
+    "tablewright.errors": (
+        "BadAnswer BadField BadFile BadFormula BadSetting Cancelled DiskFull EditConflict Forbidden "
+        "MissingExtra ModelError ModelRefused ModelUnavailable NotFound OverBudget OverQuota Paused RunEnded "
+        "RunError SearchError StoreError Superseded TablewrightError Unreachable Unreadable UsageError"
+    ),
     "tablewright.settings": "Settings",
     "tablewright.settings_sources": "load_settings",
-    "tablewright.sources.search.provider": "SearchProvider",
-    "tablewright.sources.source": "Hit Query",
+    "tablewright.web.search.provider": "SearchProvider",
+    "tablewright.web.source": "Hit Query",
     "tablewright.strategies.strategy": "Answer Parameter Strategy Task Tell Tools",
     "tablewright.domain.fieldspec": "parse_field",
     "tablewright.domain.model": "Cell Evidence Field Finding Money Row Step Table",
 }
-"""Where each public name is. It is loaded when it is asked for: `tablewright --help` needs none of it."""
 
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}
 
@@ -154,8 +154,9 @@ def __getattr__(name: str) -> Any:
     home = _HOME_OF.get(name)
     if home is None:
         raise AttributeError(f"module 'tablewright' has no attribute {name!r}")
+    # It is a module of its package, not a name in it, and may not be loaded yet.
     if name == "aio":
-        return import_module("tablewright.doors.library.aio")
+        return import_module("tablewright.interfaces.library.aio")
     return getattr(import_module(home), name)
 
 

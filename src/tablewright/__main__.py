@@ -1,5 +1,5 @@
 """`python -m tablewright`: the command line."""
 
-from tablewright.doors.cli import main
+from tablewright.interfaces.cli import main
 
 main()

@@ -1,10 +1,10 @@
-"""NumPy, which comes with the extra `documents`: imported when something of it is first used."""
+"""NumPy, which comes with the extra `documents`: imported when it is first used."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tablewright.extras import lazy
+from tablewright.extras import lazy_module
 
 __all__ = ["NDArray", "np"]
 
@@ -12,5 +12,6 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 else:
-    np = lazy("numpy", "documents")
-    NDArray = None  # for annotations, which nobody evaluates
+    np = lazy_module("numpy", "documents")
+    # For annotations, which are never evaluated.
+    NDArray = None

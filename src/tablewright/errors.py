@@ -11,19 +11,19 @@ TablewrightError              something a person should read; says what happened
 │   │   ├── MissingExtra      it takes packages that the core install leaves out
 │   │   ├── KeyWithheld       a key would go to an address that it was not issued for; it was not sent
 │   │   └── UntrustedFolder   a folder's file says where data is kept while keys come from outside the folder
-│   └── Forbidden             somebody who may not do that
-│       └── OverQuota         somebody who has used up what they may use in a month
+│   └── Forbidden             the user may not do that
+│       └── OverQuota         the user has reached a limit of the month
 ├── RunError                  the request was fine, doing it failed (exit code 1)
 │   ├── StoreError            the database refused, is full, read-only or of a newer version
 │   │   ├── Unreachable       it is away, or the connection to it broke
 │   │   └── DiskFull          the disk has no space left for it, or for a file
-│   ├── Superseded            somebody else does this piece of a run now; nothing was written
+│   ├── Superseded            another process does this piece of a run now; nothing was written
 │   ├── EditConflict          a cell was changed by someone else in the meantime; nothing was written
 │   ├── Unreadable            a document that cannot be read: broken, encrypted, too large, empty, of an unknown kind
 │   ├── Paused                the search, the web or the model failed again and again; the run can be resumed
-│   │   └── AuthorityLost     the person in whose name it runs may no longer do it; somebody who may can resume it
+│   │   └── AuthorityLost     the user in whose name it runs lost the right; a user who has it can resume it
 │   ├── SearchError           a search provider refused, failed or answered nonsense
-│   │   └── OverBudget        the cap on dollars, tokens or calls is reached; nothing more is spent (a ModelError too)
+│   │   └── OverBudget        the limit of dollars, tokens or calls is reached; nothing more is spent (a ModelError too)
 │   └── ModelError            a language model did not give a usable answer
 │       ├── ModelRefused      the request can never work: wrong key, unknown model, too long (never retried)
 │       ├── ModelUnavailable  the model cannot be reached, is overloaded or too slow, after all retries
@@ -39,8 +39,9 @@ from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 from pathlib import Path
 
-from tablewright.secrets import masked
+from tablewright.secrets import mask_secrets
 
+# Where our own code is: to tell its lines from those of libraries, and to find the files that come with it.
 PACKAGE = Path(__file__).parent
 
 
@@ -51,7 +52,7 @@ class TablewrightError(Exception):
     exit_code = 1
 
     def __init__(self, what: str, *, kept: str = "", advice: str = "") -> None:
-        self.what, self.kept, self.advice = masked(what), masked(kept), masked(advice)
+        self.what, self.kept, self.advice = mask_secrets(what), mask_secrets(kept), mask_secrets(advice)
         super().__init__(self.what)
 
     def __str__(self) -> str:
@@ -59,7 +60,7 @@ class TablewrightError(Exception):
 
 
 def did_you_mean(wanted: str, known: Iterable[str]) -> str:
-    """The nearest of the names that are known, as the beginning of an advice; empty where none is near."""
+    """Return the nearest known name as the beginning of an advice, or "" if none is near."""
     near = get_close_matches(wanted, list(known), n=1)
     return f"Did you mean {near[0]}? " if near else ""
 
@@ -146,7 +147,8 @@ class DiskFull(StoreError):
 
 
 def disk_full(error: BaseException | None) -> DiskFull | None:
-    """Return what to tell of an upload that ran into a full disk or quota, or None for any other error."""
+    """Return the error for an upload that ran into a full disk or quota, or None for any other error."""
+    # A quota of the file system is a full disk to those who upload.
     if not isinstance(error, OSError) or error.errno not in (errno.ENOSPC, errno.EDQUOT):
         return None
     return DiskFull(
@@ -173,7 +175,7 @@ class AuthorityLost(Paused):
 
 
 class Unreadable(RunError):
-    """Costs its document, never the others."""
+    """The document fails alone; the others go on."""
 
 
 class SearchError(RunError):
@@ -202,7 +204,7 @@ class BadAnswer(ModelError):
 
 
 class OverBudget(ModelError, SearchError):
-    """One cap for all that costs money, so it is met by whoever asks a model and by whoever searches."""
+    """One limit for all paid work, so it is raised both where a model is asked and where a search is made."""
 
 
 class Cancelled(TablewrightError):
@@ -210,8 +212,9 @@ class Cancelled(TablewrightError):
 
 
 def unforeseen(error: BaseException) -> str:
-    """Of what kind it is and where it happened, for records that others read: what it says may be a secret."""
+    """Return the class of an error and where it happened, for records that others read: its message may be a secret."""
+    # Our own last line says more than the line of a library that it called.
     frames = traceback.extract_tb(error.__traceback__)
     ours = [frame for frame in frames if Path(frame.filename).is_relative_to(PACKAGE)] or frames
     at = f" in {Path(ours[-1].filename).name}, line {ours[-1].lineno}" if ours else ""
-    return f"An error that nobody foresaw: {type(error).__name__}{at}."
+    return f"Unexpected error: {type(error).__name__}{at}."

@@ -1,7 +1,7 @@
-"""What the core install leaves out, and the error that names it.
+"""Optional dependencies: which packages an extra needs, and the error that names a missing one.
 
 `pip install tablewright` is the library, the command line and SQLite. A module of an extra is imported where it is
-used: after `need`, or through `lazy` where a file uses it all over.
+used: after `require_extra`, or through `lazy_module` where a file uses it all over.
 """
 
 from __future__ import annotations
@@ -17,7 +17,8 @@ from urllib.parse import unquote, urlsplit
 
 from tablewright.errors import MissingExtra
 
-MODULES = {
+# The modules of each extra; if all can be imported, it is installed.
+EXTRA_MODULES = {
     "server": ("fastapi", "nicegui", "uvicorn", "mcp", "cryptography", "confusable_homoglyphs"),
     "openai": ("openai",),
     "anthropic": ("anthropic",),
@@ -31,58 +32,61 @@ MODULES = {
     "telemetry": ("opentelemetry.sdk", "opentelemetry.exporter.otlp", "opentelemetry.exporter.prometheus"),
     "oidc": ("authlib", "httpx"),
 }
-"""Of each extra, the modules by which one can tell that it is installed."""
 
 
 def is_installed(extra: str) -> bool:
-    return all(map(_is_there, MODULES[extra]))
+    return all(map(_is_importable, EXTRA_MODULES[extra]))
 
 
-def need(extra: str, what: str) -> None:
-    """Raises MissingExtra unless the extra is installed; `what` is what cannot be done without it."""
+def require_extra(extra: str, what: str) -> None:
+    """Raise MissingExtra unless the extra is installed; `what` is what needs it."""
     if not is_installed(extra):
         raise MissingExtra(
-            f"{what} needs the extra {extra!r}, which is not installed.", advice=f"Run `{command(extra)}`."
+            f"{what} needs the extra {extra!r}, which is not installed.", advice=f"Run `{install_command(extra)}`."
         )
 
 
-def command(extra: str) -> str:
-    return f"pip install '{installed_from()}[{extra}]'"
+def install_command(extra: str) -> str:
+    return f"pip install '{pip_target()}[{extra}]'"
 
 
 @cache
-def installed_from() -> str:
-    """The folder that `pip install` was given, where that is how Tablewright was installed; else its name."""
+def pip_target() -> str:
+    """Return the folder that `pip install` was given, if Tablewright was installed from one; else its name."""
     try:
         origin = json.loads(distribution("tablewright").read_text("direct_url.json") or "{}")
     except (PackageNotFoundError, ValueError):
         return "tablewright"
     address = urlsplit(str(origin.get("url", "")))
     folder = unquote(address.path)
+    # A folder that is gone or no source tree cannot be installed from again.
     return folder if address.scheme == "file" and Path(folder, "pyproject.toml").is_file() else "tablewright"
 
 
-def lazy(module: str, extra: str) -> Any:
-    return _Lazy(module, extra)
+def lazy_module(module: str, extra: str) -> Any:
+    return _LazyModule(module, extra)
 
 
-class _Lazy:
-    """A module that is imported when something of it is first used."""
+class _LazyModule:
+    """A module that is imported when it is first used."""
 
     def __init__(self, module: str, extra: str) -> None:
         self._module, self._extra = module, extra
 
     def __getattr__(self, name: str) -> Any:
+        # Tools such as debuggers and `inspect` ask for these; answering would import the module.
         if name.startswith("__"):
             raise AttributeError(name)
-        need(self._extra, "This")
+        require_extra(self._extra, "This")
         found = getattr(import_module(self._module), name)
-        setattr(self, name, found)  # from now on it is found without coming here
+        # The next access does not call this method.
+        setattr(self, name, found)
         return found
 
 
-def _is_there(module: str) -> bool:
+def _is_importable(module: str) -> bool:
     try:
         return find_spec(module) is not None
-    except ImportError:  # the package that it is a part of is not there
+    except ImportError:
+        # Its parent package is missing.
         return False

@@ -1,4 +1,4 @@
-"""What is configured and what works: the checks behind `doctor`, and a first question to the model."""
+"""Check what is configured and what works: the checks behind `doctor`, and a trial question to the model."""
 
 from __future__ import annotations
 
@@ -11,46 +11,48 @@ import httpx2
 from pydantic import BaseModel
 
 from tablewright import extras
-from tablewright.assembly import BUILTIN, SAMPLE
 from tablewright.domain.health import Check, ModelTrial
-from tablewright.domain.run import metered
+from tablewright.domain.run import measure_usage
 from tablewright.domain.text import count_noun
 from tablewright.errors import BadSetting, TablewrightError, UsageError
 from tablewright.keys import trusted_certificates
-from tablewright.models.build import build
-from tablewright.models.embedder import build_embedder
-from tablewright.models.tokens import known_window
-from tablewright.secrets import masked
+from tablewright.llm.build import build_model
+from tablewright.llm.embedder import build_embedder
+from tablewright.llm.spec import BUILTIN
+from tablewright.llm.tokens import find_window_tokens
+from tablewright.secrets import mask_secrets
 from tablewright.settings import Settings
-from tablewright.sources.search.provider import find_provider
-from tablewright.sources.source import Query
-from tablewright.store.home import make_home
+from tablewright.store.database import make_home
 from tablewright.store.store import Store
-from tablewright.strategies.strategy import announced
+from tablewright.strategies.strategy import list_installed_strategies
+from tablewright.strategies.toolbox import SAMPLE
+from tablewright.web.search.provider import find_search_provider
+from tablewright.web.source import Query
 
-TRIAL = "The kettle holds 1.7 litres and was first sold in 2019."
-TRIAL_SEARCH = "weather"
+# Two numbers, so that a model that only repeats a number is found out.
+TRIAL_TEXT = "The kettle holds 1.7 litres and was first sold in 2019."
 
 
-async def examine(settings: Settings, *, ask: bool = False) -> list[Check]:
-    """What is configured and what works; never raises. With `ask` the model and the search are really asked, which
-    may cost a little."""
+async def check_health(settings: Settings, *, ask: bool = False) -> list[Check]:
+    """Return the results of all checks; never raise. With `ask` the model and the search get a real request, which may
+    cost a little."""
     checks = [
         Check(name="Tablewright", ok=True, detail=f"{version('tablewright')} on Python {platform.python_version()}"),
         check_home(settings),
-        await check_database(settings),
+        await check_store(settings),
         check_strategies(),
-        await (ask_model(settings) if ask else check_model(settings)),
-        await (ask_search(settings) if ask else check_search(settings)),
+        await (check_model_answer(settings) if ask else check_model(settings)),
+        await (check_search_answer(settings) if ask else check_search(settings)),
     ]
-    for extra in extras.MODULES:
-        detail = "installed" if extras.is_installed(extra) else f"not installed: {extras.command(extra)}"
+    for extra in extras.EXTRA_MODULES:
+        detail = "installed" if extras.is_installed(extra) else f"not installed: {extras.install_command(extra)}"
+        # A missing extra is no problem, only a fact.
         checks.append(Check(name=f"Extra {extra}", ok=True, detail=detail))
     return checks
 
 
 def check_strategies() -> Check:
-    found = announced()
+    found = list_installed_strategies()
     broken = [f"{name}: {problem.what}" for name, problem in found.items() if isinstance(problem, UsageError)]
     return Check(name="Strategies", ok=not broken, detail="; ".join([", ".join(found), *broken]))
 
@@ -64,12 +66,13 @@ def check_home(settings: Settings) -> Check:
     except TablewrightError as error:
         return Check(name="Home", ok=False, detail=error.what, advice=error.advice)
     free = shutil.disk_usage(folder).free
+    # A long run stores the pages that it reads; below a hundred megabytes it may stop in the middle.
     enough = free > 100 * 1024**2
     advice = "" if enough else "Free some space before you start a long run."
     return Check(name="Home", ok=enough, detail=f"{folder}, {free / 1024**3:.1f} GB free", advice=advice)
 
 
-async def check_database(settings: Settings) -> Check:
+async def check_store(settings: Settings) -> Check:
     try:
         if not settings.database_url:
             make_home(settings.home_folder)
@@ -85,14 +88,14 @@ async def check_database(settings: Settings) -> Check:
 
 
 async def check_model(settings: Settings) -> Check:
-    """Whether the model could be asked; asking it is left to `models test`, since that may cost something."""
+    """Check the model without asking it: `models test` does that, since it may cost something."""
     try:
-        model = build(settings)
+        model = build_model(settings)
     except TablewrightError as error:
         return Check(name="Model", ok=False, detail=error.what, advice=error.advice)
     if model is None:
         return Check(name="Model", ok=True, detail="no model: only plainly stated values are found")
-    known = settings.model_window or known_window(model.agent_model)
+    known = settings.model_window or find_window_tokens(model.agent_model)
     return Check(
         name="Model",
         ok=True,
@@ -101,13 +104,13 @@ async def check_model(settings: Settings) -> Check:
     )
 
 
-async def ask_model(settings: Settings) -> Check:
-    """As `check_model`, and with one small question."""
+async def check_model_answer(settings: Settings) -> Check:
+    """Check the model with one small question."""
     configured = await check_model(settings)
     if not configured.ok or settings.model == BUILTIN:
         return configured
     try:
-        trial = await try_model(settings)
+        trial = await run_model_trial(settings)
     except TablewrightError as error:
         return Check(name="Model", ok=False, detail=error.what, advice=error.advice)
     answered = f"{trial.model} answered in {trial.seconds} s"
@@ -122,37 +125,39 @@ async def ask_model(settings: Settings) -> Check:
 
 
 async def check_search(settings: Settings) -> Check:
-    """Whether it could be searched; a SearXNG of one's own is asked."""
+    """Check the search without a request, except to your own SearXNG."""
     name = settings.search.partition(":")[0].strip().lower()
+    # Both cost nothing, and only a request shows whether your own engine gives results as JSON.
     if name in (SAMPLE, "searxng"):
-        return await ask_search(settings)
+        return await check_search_answer(settings)
     try:
         async with httpx2.AsyncClient(verify=trusted_certificates()) as client:
-            find_provider(settings.search, api_key=settings.search_api_key, client=client)
+            find_search_provider(settings.search, api_key=settings.search_api_key, client=client)
     except TablewrightError as error:
         return Check(name="Search", ok=False, detail=error.what, advice=error.advice)
     return Check(name="Search", ok=True, detail=f"{name}, not asked")
 
 
-async def ask_search(settings: Settings) -> Check:
-    """With one search, whatever it costs."""
+async def check_search_answer(settings: Settings) -> Check:
+    """Check the search with one real request, whatever it costs."""
     if settings.search == SAMPLE:
         return Check(name="Search", ok=True, detail="sample: a small fictional web, on this machine")
     try:
         async with httpx2.AsyncClient(verify=trusted_certificates()) as client:
-            provider = find_provider(settings.search, api_key=settings.search_api_key, client=client)
-            hits = await provider.search(Query(text=TRIAL_SEARCH))
+            provider = find_search_provider(settings.search, api_key=settings.search_api_key, client=client)
+            # A word for which every engine, in every language of results, has something.
+            hits = await provider.search(Query(text="weather"))
     except TablewrightError as error:
         return Check(name="Search", ok=False, detail=error.what, advice=error.advice)
-    found = f"{masked(settings.search)} answers, {count_noun(len(hits), 'result')}"
+    found = f"{mask_secrets(settings.search)} answers, {count_noun(len(hits), 'result')}"
     return Check(name="Search", ok=True, detail=found)
 
 
-async def ask_embedder(settings: Settings) -> Check:
+async def check_embedder_answer(settings: Settings) -> Check:
     try:
         embedder = build_embedder(settings)
         try:
-            vectors = await embedder.embed([TRIAL])
+            vectors = await embedder.embed([TRIAL_TEXT])
         finally:
             await embedder.close()
     except TablewrightError as error:
@@ -160,23 +165,23 @@ async def ask_embedder(settings: Settings) -> Check:
     return Check(name="Embedder", ok=True, detail=f"{embedder.name} answers, {vectors.shape[1]} dimensions")
 
 
-class Year(BaseModel):
+class TrialAnswer(BaseModel):
     year: int
 
 
-async def try_model(settings: Settings) -> ModelTrial:
-    model = build(settings)
+async def run_model_trial(settings: Settings) -> ModelTrial:
+    model = build_model(settings)
     if model is None:
         raise BadSetting(
             "No model is configured.", advice="Set TABLEWRIGHT_MODEL, for example to openai:NAME or local:FILE.gguf."
         )
     started = time.monotonic()
     async with model:
-        with metered() as meter:
+        with measure_usage() as meter:
             reply = await model.ask(
                 instructions="Answer from the text alone.",
-                prompt=f"In which year was it first sold?\n{TRIAL}",
-                output=Year,
+                prompt=f"In which year was it first sold?\n{TRIAL_TEXT}",
+                output=TrialAnswer,
             )
     return ModelTrial(
         model=model.name,

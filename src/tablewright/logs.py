@@ -1,4 +1,4 @@
-"""The log of a server or a worker: one line a record on stderr, as text or as JSON, with its time, level and run, and
+"""The log of a server or a worker: one line per record on stderr, as text or as JSON, with its time, level and run, and
 never with a secret."""
 
 from __future__ import annotations
@@ -9,38 +9,39 @@ import re
 import sys
 from datetime import UTC, datetime
 
-from tablewright.domain.printable import escaped
+from tablewright.domain.text import escape_unsafe_characters
 from tablewright.observe import current_run
-from tablewright.secrets import HIDDEN, masked
+from tablewright.secrets import MASK, mask_secrets
 from tablewright.settings import Settings
 
-OURS = "tablewright"
-LONGEST = 8_000
-"""Characters of one record, its traceback included."""
-BEARER = re.compile(r"(?i)(bearer\s+|token=|tablewright_session=)[^\s\"'&;,]+")
+# Enough for a message and its traceback; a library may log whole pages.
+MAX_RECORD_CHARACTERS = 8_000
+# Tokens of users are not among the settings, so they are known only by where they are written.
+BEARER_TOKEN = re.compile(r"(?i)(bearer\s+|token=|tablewright_session=)[^\s\"'&;,]+")
 
 
-def set_up(settings: Settings) -> logging.Handler:
-    """Ours from `log_level` up; of libraries only what is wrong, unless everything is asked for."""
+def set_up_logging(settings: Settings) -> logging.Handler:
+    """Log our own records from `log_level` up; of libraries only warnings, unless everything is requested."""
     level = logging.getLevelNamesMapping()[settings.log_level.upper()]
     handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(JsonFormatter(settings) if settings.log_format == "json" else Discreet(settings))
+    handler.setFormatter(JsonFormatter(settings) if settings.log_format == "json" else RedactingFormatter(settings))
+    # Libraries log each request at the level of information, with addresses; at the level of debugging even contents.
     libraries = logging.INFO if level == logging.DEBUG else max(level, logging.WARNING)
     logging.basicConfig(handlers=[handler], level=libraries)
-    logging.getLogger(OURS).setLevel(level)
+    logging.getLogger("tablewright").setLevel(level)
     return handler
 
 
 def hide_secrets_of(settings: Settings) -> None:
-    """From now on also these: a key may be saved while a server runs."""
+    """Hide these secrets too from now on: a key may be saved while a server runs."""
     for handler in logging.getLogger().handlers:
-        if isinstance(handler.formatter, Discreet):
+        if isinstance(handler.formatter, RedactingFormatter):
             handler.formatter.hide(settings)
 
 
-class Discreet(logging.Formatter):
-    """A line of text. Whatever a library logs: the settings' secrets, credentials inside addresses and what looks like
-    a token are left out, and nothing in it commands a terminal or passes for another line."""
+class RedactingFormatter(logging.Formatter):
+    """A line of text. Secrets of the settings, credentials inside addresses and what looks like a token are hidden,
+    whichever library logs them; a value can neither control a terminal nor look like another line."""
 
     def __init__(self, settings: Settings) -> None:
         super().__init__()
@@ -50,35 +51,36 @@ class Discreet(logging.Formatter):
         self._secrets = sorted({*self._secrets, *settings.secrets}, key=len, reverse=True)
 
     def format(self, record: logging.LogRecord) -> str:
-        run = run_of(record)
+        run = run_of_record(record)
         place = f"{record.name} run={run}" if run else record.name
-        return f"{moment(record)} {record.levelname} {place}: {self.message_of(record)}"
+        return f"{format_log_time(record)} {record.levelname} {place}: {self.message_of(record)}"
 
     def message_of(self, record: logging.LogRecord) -> str:
-        """The message, and below it, set in, where an error came from."""
+        """Return the message and, indented below it, the traceback of an error."""
         text = record.getMessage()
         if record.exc_info:
             text = f"{text}\n{self.formatException(record.exc_info)}"
+        # The longest first: a shorter one may be a part of it and would leave the rest readable.
         for secret in self._secrets:
-            text = text.replace(secret, HIDDEN)
-        text = BEARER.sub(rf"\1{HIDDEN}", masked(text)).rstrip("\n")
-        if len(text) > LONGEST:
-            text = f"{text[:LONGEST]}… ({len(text) - LONGEST:,} characters more)"
-        return escaped(text).replace("\n", "\n    ")
+            text = text.replace(secret, MASK)
+        text = BEARER_TOKEN.sub(rf"\1{MASK}", mask_secrets(text)).rstrip("\n")
+        if len(text) > MAX_RECORD_CHARACTERS:
+            text = f"{text[:MAX_RECORD_CHARACTERS]}… ({len(text) - MAX_RECORD_CHARACTERS:,} characters more)"
+        return escape_unsafe_characters(text).replace("\n", "\n    ")
 
 
-class JsonFormatter(Discreet):
+class JsonFormatter(RedactingFormatter):
     def format(self, record: logging.LogRecord) -> str:
-        line = {"at": moment(record), "level": record.levelname.lower(), "logger": record.name}
-        if run := run_of(record):
+        line = {"at": format_log_time(record), "level": record.levelname.lower(), "logger": record.name}
+        if run := run_of_record(record):
             line["run"] = run
         return json.dumps(line | {"message": self.message_of(record)}, ensure_ascii=False)
 
 
-def run_of(record: logging.LogRecord) -> str:
-    """The run that the record names itself, else the one under way."""
+def run_of_record(record: logging.LogRecord) -> str:
+    """Return the run that the record names, or the current one."""
     return str(getattr(record, "run", "") or current_run())
 
 
-def moment(record: logging.LogRecord) -> str:
+def format_log_time(record: logging.LogRecord) -> str:
     return datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

@@ -1,7 +1,7 @@
-"""What this process does, told where it happens to whoever listens: counts, spans, and which providers answer.
+"""Events of this process for listeners: counts, spans, and which providers answer.
 
-Without a listener it costs next to nothing. `logs` shows the run that a line belongs to, and each outage and each
-recovery; `telemetry` passes counts and spans on.
+Without a listener it costs next to nothing. `logs` shows the run of each line, and each outage and recovery;
+`telemetry` exports counts and spans.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from typing import Literal, Protocol, TypeAlias
 
 log = logging.getLogger(__name__)
 
-Count: TypeAlias = Literal[
+EventName: TypeAlias = Literal[
     "rows", "cells", "model_calls", "tokens", "dollars", "searches", "pages", "cache_hits", "failures"
 ]
 
 
 class Listener(Protocol):
-    def count(self, name: Count, amount: float, labels: Mapping[str, str]) -> None: ...
+    def count(self, name: EventName, amount: float, labels: Mapping[str, str]) -> None: ...
 
     def span(self, name: str, attributes: Mapping[str, str | int]) -> AbstractContextManager[None]: ...
 
@@ -33,7 +33,7 @@ _run: ContextVar[str] = ContextVar("run", default="")
 
 
 @contextmanager
-def listening(listener: Listener) -> Iterator[None]:
+def register_listener(listener: Listener) -> Iterator[None]:
     _listeners.append(listener)
     try:
         yield
@@ -41,13 +41,13 @@ def listening(listener: Listener) -> Iterator[None]:
         _listeners.remove(listener)
 
 
-def count(name: Count, amount: float = 1, **labels: str) -> None:
+def count_event(name: EventName, amount: float = 1, **labels: str) -> None:
     for listener in _listeners:
         listener.count(name, amount, labels)
 
 
 @contextmanager
-def span(name: str, **attributes: str | int) -> Iterator[None]:
+def trace_span(name: str, **attributes: str | int) -> Iterator[None]:
     if not _listeners:
         yield
         return
@@ -59,10 +59,10 @@ def span(name: str, **attributes: str | int) -> Iterator[None]:
 
 @contextmanager
 def working_on(run_id: str) -> Iterator[None]:
-    """What is logged inside, in this task and those it starts, belongs to the run."""
+    """Assign what is logged inside, in this task and those it starts, to the run."""
     token = _run.set(run_id)
     try:
-        with span("run", run=run_id):
+        with trace_span("run", run=run_id):
             yield
     finally:
         _run.reset(token)
@@ -73,7 +73,7 @@ def current_run() -> str:
 
 
 class Availability:
-    """Whether one provider answers: a line in the log when it stops, and one when it answers again."""
+    """The availability of one provider: one log line when it stops answering, and one when it answers again."""
 
     def __init__(self, kind: str, provider: str, clock: Callable[[], float] = time.monotonic) -> None:
         self._kind, self._provider, self._clock = kind, provider, clock
@@ -81,7 +81,7 @@ class Availability:
         self._lock = threading.Lock()
 
     def failed(self, cause: str) -> None:
-        count("failures", kind=self._kind, provider=self._provider)
+        count_event("failures", kind=self._kind, provider=self._provider)
         with self._lock:
             if self._since is not None:
                 return
@@ -89,16 +89,18 @@ class Availability:
         log.warning("Outage: the %s %s does not answer: %s", self._kind, self._provider, cause)
 
     def answered(self) -> None:
+        # Without the lock: it is called after every request, and almost always there is nothing to do.
         if self._since is None:
             return
         with self._lock:
             since, self._since = self._since, None
         if since is not None:
             away = self._clock() - since
+            # A warning too, so that a log which shows only warnings also shows the end.
             log.warning("Recovered: the %s %s answers again after %.1f s.", self._kind, self._provider, away)
 
 
 @cache
-def availability(kind: str, provider: str) -> Availability:
-    """The same for all runs of this process, so that an outage is said once."""
+def availability_of(kind: str, provider: str) -> Availability:
+    """Return the same object for all runs of this process, so that an outage is logged once."""
     return Availability(kind, provider)

@@ -1,13 +1,13 @@
-"""What others add: installed packages, by their entry points, and the files of the folders in TABLEWRIGHT_PLUGINS.
+"""Plugins: installed packages, by their entry points, and the files of the folders in TABLEWRIGHT_PLUGINS.
 
-A file says what it adds in variables that are named like the groups of entry points, each a dictionary by name:
+A file lists its additions in variables that are named like the groups of entry points, each a dictionary by name:
 
     strategies = {"register": Register}    # or a function of a row
-    search = {"library": Library}    # or a function of the words that are searched for
+    search = {"library": Library}    # or a function of the search words
     models = {"ours": make_model}
     parsers = {"log": parse_log}
 
-Files are code that is run, so the folders come from the environment alone, never from the settings file of a folder.
+Files are code that runs, so the folders come from the environment alone, never from the settings file of a folder.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ VARIABLE = "TABLEWRIGHT_PLUGINS"
 
 @dataclass(frozen=True)
 class FilePlugin:
-    """What a file adds; it looks like an entry point."""
+    """An addition from a file; it looks like an entry point."""
 
     name: str
     value: str
-    """Where it comes from."""
+    """The file it comes from."""
     added: Any
 
     def load(self) -> Any:
@@ -47,69 +47,79 @@ Plugin: TypeAlias = EntryPoint | FilePlugin
 
 
 def is_plain_function(added: Any) -> bool:
-    """A function of one thing, a row or the words of a search, does the work itself; any other makes what does it."""
+    """Return True for a function of one argument, a row or search words, which does the work itself; any other makes an
+    object that does."""
     return inspect.isfunction(added) and len(inspect.signature(added).parameters) == 1
 
 
-def plugins(group: str, name: str | None = None) -> list[Plugin]:
-    """Of a group such as `tablewright.search`, or those of one name in it: those of files first."""
-    found: list[Plugin] = [*_of_files(group), *_installed(group, tuple(sys.path))]
+def find_plugins(group: str, name: str | None = None) -> list[Plugin]:
+    """Return the plugins of a group such as `tablewright.search`, or those of one name in it, those of files first."""
+    # Files first: a user may replace what a package brings.
+    found: list[Plugin] = [*_plugins_of_files(group), *_installed_plugins(group, tuple(sys.path))]
     return [each for each in found if name is None or each.name == name]
 
 
 @cache
-def _installed(group: str, _path: tuple[str, ...]) -> tuple[EntryPoint, ...]:
-    """Found out once for the places that Python looks in: a file of each installed package is read for it."""
+def _installed_plugins(group: str, _path: tuple[str, ...]) -> tuple[EntryPoint, ...]:
+    """Return entry points, read once for these search paths: it opens a file of each installed package."""
     return tuple(entry_points(group=group))
 
 
-def names(group: str) -> list[str]:
-    return sorted({plugin.name for plugin in plugins(group)})
+def plugin_names(group: str) -> list[str]:
+    return sorted({plugin.name for plugin in find_plugins(group)})
 
 
-def suggestion(wanted: str, known: Sequence[str]) -> str:
-    """What to say to a name that is not known: the nearest, then all that are."""
+def suggest_plugin(wanted: str, known: Sequence[str]) -> str:
+    """Return advice for an unknown name: the nearest name, then all installed ones."""
     return f"{did_you_mean(wanted.lower(), known)}Installed: {', '.join(known) or 'none'}."
 
 
-def _of_files(group: str) -> Iterator[FilePlugin]:
+def _plugins_of_files(group: str) -> Iterator[FilePlugin]:
     for folder in os.environ.get(VARIABLE, "").split(os.pathsep):
         if not folder.strip():
             continue
         path = Path(folder.strip()).expanduser()
         if not path.is_dir():
             raise BadSetting(f"{VARIABLE} names the folder {path}, and there is none.")
+        # The folder too: who can write to it can add a file.
         _check_writers(path)
         for file in sorted(path.glob("*.py")):
             _check_writers(file)
-            added = getattr(_loaded(file.resolve()), group.rpartition(".")[2], {})
+            added = getattr(_load_plugin_file(file.resolve()), group.rpartition(".")[2], {})
             if not isinstance(added, Mapping):
-                raise BadSetting(f"{file} does not say what it adds: {group.rpartition('.')[2]} must be a dictionary.")
+                raise BadSetting(
+                    f"{file} does not list its additions: {group.rpartition('.')[2]} must be a dictionary."
+                )
             for name, thing in added.items():
                 yield FilePlugin(name=name, value=str(file), added=thing)
 
 
 def _check_writers(path: Path) -> None:
-    """What everybody can write to would let everybody run code here."""
+    """Raise BadSetting if everyone can write to the path, since that would let everyone run code here."""
+    # Writing by the group is allowed: a team may share a folder.
     if path.stat().st_mode & stat.S_IWOTH:
         raise BadSetting(
-            f"Everybody on this machine can write to {path}, so no plugin is loaded from there.",
+            f"Everyone on this machine can write to {path}, so no plugin is loaded from there.",
             advice=f"Take that away: chmod o-w {path}.",
         )
 
 
 @cache
-def _loaded(file: Path) -> ModuleType:
-    """Imported once; later changes of the file count from the next start on."""
+def _load_plugin_file(file: Path) -> ModuleType:
+    """Import a file once; later changes count from the next start on."""
+    # A prefix, so that a file named like a library does not replace it.
     name = f"tablewright_plugin_{file.stem}"
     spec = importlib.util.spec_from_file_location(name, file)
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module  # what looks up the module of its classes, such as pydantic, finds it
+    # Libraries such as pydantic look up the module of a class here.
+    sys.modules[name] = module
     try:
         spec.loader.exec_module(module)
-    except Exception as error:  # somebody else's code; whatever it raises is told with its file
+    except Exception as error:
+        # Foreign code may raise anything; the error names its file.
+        # A half-loaded module must not be found by a later import.
         del sys.modules[name]
         raise BadSetting(
             f"The plugin {file} cannot be loaded ({type(error).__name__}: {error}).",

@@ -1,32 +1,36 @@
-"""Credentials inside addresses, found by the form of a URL: masked wherever one is shown, kept or logged."""
+"""Find credentials inside addresses by the form of a URL, and mask them wherever an address is shown, stored or
+logged."""
 
 from __future__ import annotations
 
 import re
 
-HIDDEN = "…"
-LEAST = 4
-"""Characters of a secret that is looked for in other texts; of fewer, half of every text would be hidden."""
+# One character that no address contains unescaped, so that a masked address is recognized (`Settings.with_shared`).
+MASK = "…"
+# Shorter secrets are not searched for in other texts: they would hide half of every text.
+MIN_SECRET_CHARACTERS = 4
 
+# `user:password@`, also where the password holds a slash or an @ that should have been escaped.
 _LOGIN = re.compile(
     r"""(?P<before>://)(?P<secret>[^\s/?#"'<>]{1,300}|[^\s/?#:@"'<>]{0,100}:[^\s@"'<>]{0,200})@""",
 )
-"""`user:password@`, also where the password holds a slash or an @ that should have been escaped."""
+# Parameters by the end of their name, such as `api_key=` and `X-Amz-Signature=`.
 _PARAMETER = re.compile(
     r"""(?P<before>[?&;][\w.-]{0,40}(?:key|token|secret|password|passwd|pwd|auth|signature|sig)=)(?P<secret>[^&;#\s"'<>]{1,300})""",
     re.IGNORECASE,
 )
 
 
-def masked(text: str) -> str:
-    """The text with the login and the key of every address in it left out."""
+def mask_secrets(text: str) -> str:
+    """Return the text without the login and the key of every address in it."""
     if "://" not in text:
         return text
-    return _PARAMETER.sub(rf"\g<before>{HIDDEN}", _LOGIN.sub(rf"\g<before>{HIDDEN}@", text))
+    # The login first: a password may look like a parameter.
+    return _PARAMETER.sub(rf"\g<before>{MASK}", _LOGIN.sub(rf"\g<before>{MASK}@", text))
 
 
-def secrets_in(text: str) -> list[str]:
-    """What `masked` leaves out, and a password also without its user: others may repeat it alone."""
+def find_secrets(text: str) -> list[str]:
+    """Return what `mask_secrets` hides, and also a password without its user: others may repeat it alone."""
     if "://" not in text:
         return []
     logins = [found["secret"] for found in _LOGIN.finditer(text)]

@@ -1,8 +1,8 @@
-"""Every setting, declared once: its name, type, limits, default and what it does.
+"""Every setting, declared once: its name, type, limits, default and help text.
 
 Help texts, the settings page, docs/settings.md and every error come from these declarations. A value is checked when it
-is set, wherever it comes from, so that the code that reads it gets a number, a truth value or a choice. Where settings
-come from is in settings_sources.py.
+is set, wherever it comes from, so the code that reads it gets a number, a truth value or a choice. `settings_sources`
+decides where settings come from.
 """
 
 from __future__ import annotations
@@ -21,33 +21,34 @@ import msgspec
 
 from tablewright.domain.access import Role
 from tablewright.errors import BadSetting
-from tablewright.keys import SENT_TO, Key, issue_key, trusted_origins
-from tablewright.secrets import HIDDEN, LEAST, masked, secrets_in
+from tablewright.keys import KEY_TARGETS, Key, issue_key, trusted_origins
+from tablewright.secrets import MASK, MIN_SECRET_CHARACTERS, find_secrets, mask_secrets
 
-PREFIX = "TABLEWRIGHT_"
+ENVIRONMENT_PREFIX = "TABLEWRIGHT_"
 JOBS_FILE = "jobs.db"
-LONGEST_DAYS = 36_500
-ROWS_AT_ONCE = 8
-"""Rows that most strategies work on at once, unless the settings say otherwise."""
-KEY_OF = {where.address: name for name, where in SENT_TO.items()}
-"""By the setting that holds an address, the key that is sent there."""
-OUTSIDE_KEYS = (*SENT_TO, "google_sheets_key")
-SAMPLE_WEB: dict[str, Any] = {"search": "sample", "sources": "web"}
-"""For tables that came with Tablewright, wherever else is searched."""
-PROXIES = ("http_proxy", "https_proxy", "all_proxy")
+# A hundred years: dates beyond the year 9999 cannot be represented.
+MAX_TOKEN_DAYS = 36_500
+# Rows that most strategies work on at once, unless the settings say otherwise.
+DEFAULT_ROWS_AT_ONCE = 8
+# The key that is sent to an address, by the setting of the address.
+KEY_OF_ADDRESS = {where.address: name for name, where in KEY_TARGETS.items()}
+# The last is a file of its own with the address inside it, so it has no setting for one.
+KEY_SETTINGS = (*KEY_TARGETS, "google_sheets_key")
+# Tables that came with Tablewright are about a fictional world, so only its web has their facts.
+SAMPLE_WEB_SETTINGS: dict[str, Any] = {"search": "sample", "sources": "web"}
 
 Evidence: TypeAlias = Literal["judged", "strict"]
 Sources: TypeAlias = Literal["web", "docs", "web,docs", "docs,web"]
 Unit: TypeAlias = Literal["seconds", "days", "megabytes"]
-UNITS: dict[Unit, dict[str, float]] = {
+# How a duration or a size may be written: `5 min`; without a unit it is the first one.
+UNIT_FACTORS: dict[Unit, dict[str, float]] = {
     "seconds": {"s": 1, "min": 60, "h": 3_600},
     "days": {"d": 1, "weeks": 7, "years": 365},
     "megabytes": {"MB": 1, "GB": 1_000, "TB": 1_000_000},
 }
-"""How a duration or a size may be written: `5 min`; without a unit it is the first one."""
 
 
-def setting(
+def declare_setting(
     help: str, *, label: str = "", unit: Unit | None = None, own: bool = False, secret: bool = False, **limits: Any
 ) -> msgspec.Meta:
     """Declare a setting. `label` is its name on the settings page, where an admin can save it. `own` ones belong to a
@@ -60,21 +61,21 @@ def setting(
 class Settings:
     home: Annotated[
         str,
-        setting(
+        declare_setting(
             "The folder for everything Tablewright keeps. Default: ~/.local/share/tablewright (or $XDG_DATA_HOME).",
             own=True,
         ),
     ] = ""
     database_url: Annotated[
         str,
-        setting(
+        declare_setting(
             "PostgreSQL (postgresql://user:password@host/name) instead of the SQLite file in the home folder.",
             secret=True,
         ),
     ] = ""
     model: Annotated[
         str,
-        setting(
+        declare_setting(
             "The language model: builtin (rules only, no model), openai:NAME, anthropic:NAME, google:NAME, "
             "ollama:NAME, local:FILE.gguf, or the name of a pulled model as local:NAME.",
             label="Language model",
@@ -82,35 +83,37 @@ class Settings:
     ] = "builtin"
     model_strong: Annotated[
         str,
-        setting("A stronger model, asked on the last attempt for cells that are still weak; written like `model`."),
+        declare_setting(
+            "A stronger model, asked on the last attempt for cells that are still weak; written like `model`."
+        ),
     ] = ""
     model_base_url: Annotated[
-        str, setting("An OpenAI-compatible endpoint to use instead of the provider's own.", label="Address")
+        str, declare_setting("An OpenAI-compatible endpoint to use instead of the provider's own.", label="Address")
     ] = ""
     model_api_key: Annotated[
         str,
-        setting(
+        declare_setting(
             "The key for the model. Default: the provider's own variable, e.g. OPENAI_API_KEY.",
             label="Key",
             secret=True,
         ),
     ] = ""
-    model_fallback: Annotated[str, setting("A second model, asked when the first cannot be reached.")] = ""
+    model_fallback: Annotated[str, declare_setting("A second model, asked when the first cannot be reached.")] = ""
     model_requests_per_minute: Annotated[
         float | None,
-        setting("The most model calls per minute and provider, across all workers on one PostgreSQL.", gt=0),
+        declare_setting("The most model calls per minute and provider, across all workers on one PostgreSQL.", gt=0),
     ] = None
     model_tokens_per_minute: Annotated[
         float | None,
-        setting("The most tokens per minute and provider, across all workers on one PostgreSQL.", gt=0),
+        declare_setting("The most tokens per minute and provider, across all workers on one PostgreSQL.", gt=0),
     ] = None
     model_concurrency: Annotated[
         int | None,
-        setting("The most rows in progress at once that use the same model, across all workers.", ge=1),
+        declare_setting("The most rows in progress at once that use the same model, across all workers.", ge=1),
     ] = None
     model_window: Annotated[
         int | None,
-        setting(
+        declare_setting(
             "The model's context window in tokens, question and answer together. Default: what is known of it, else "
             "16000; `tablewright doctor` shows it.",
             ge=1,
@@ -118,7 +121,7 @@ class Settings:
     ] = None
     model_timeout: Annotated[
         float | None,
-        setting(
+        declare_setting(
             "How long to wait for a model's answer. Default: 120 s, for a model on this machine 30 min.",
             unit="seconds",
             gt=0,
@@ -126,7 +129,7 @@ class Settings:
     ] = None
     search: Annotated[
         str,
-        setting(
+        declare_setting(
             "Where to search: searxng:URL, brave, tavily, serper, exa, ddgs, or sample (a small fictional web that "
             "comes with Tablewright).",
             label="Search with",
@@ -134,93 +137,109 @@ class Settings:
     ] = "ddgs"
     sources: Annotated[
         Sources,
-        setting("Where evidence is looked for: the web, docs (your documents), or both, the preferred one first."),
+        declare_setting(
+            "Where evidence is looked for: the web, docs (your documents), or both, the preferred one first."
+        ),
     ] = "web"
-    search_api_key: Annotated[str, setting("The key for brave, tavily, serper or exa.", label="Key", secret=True)] = ""
+    search_api_key: Annotated[
+        str, declare_setting("The key for brave, tavily, serper or exa.", label="Key", secret=True)
+    ] = ""
     search_language: Annotated[
         str,
-        setting(
+        declare_setting(
             "The language of search results, as a code such as de, where the engine takes one (searxng, brave, "
             "serper).",
             label="Language of results (optional), e.g. de",
         ),
     ] = ""
     search_price: Annotated[
-        float, setting("What one search costs you, in dollars; it counts for costs and the budget.", ge=0)
+        float, declare_setting("What one search costs you, in dollars; it counts for costs and the budget.", ge=0)
     ] = 0.0
     search_requests_per_second: Annotated[
-        float | None, setting("The most searches per second, across all workers on one PostgreSQL.", gt=0)
+        float | None, declare_setting("The most searches per second, across all workers on one PostgreSQL.", gt=0)
     ] = None
     embedder: Annotated[
         str,
-        setting(
+        declare_setting(
             "What turns the texts of documents into vectors: wordllama (on this machine) or openai:NAME.",
             label="Embeddings",
         ),
     ] = "wordllama"
     embedder_base_url: Annotated[
-        str, setting("An OpenAI-compatible embeddings endpoint.", label="Address (leave empty for OpenAI)")
+        str, declare_setting("An OpenAI-compatible embeddings endpoint.", label="Address (leave empty for OpenAI)")
     ] = ""
-    embedder_api_key: Annotated[str, setting("The key for the embeddings endpoint.", label="Key", secret=True)] = ""
+    embedder_api_key: Annotated[
+        str, declare_setting("The key for the embeddings endpoint.", label="Key", secret=True)
+    ] = ""
     fetch_allow: Annotated[
-        tuple[str, ...], setting("Hosts with private addresses that may be fetched, e.g. 127.0.0.1.")
+        tuple[str, ...], declare_setting("Hosts with private addresses that may be fetched, e.g. 127.0.0.1.")
     ] = ()
     fetch_delay: Annotated[
         float,
-        setting("Pause between two requests to one domain (private hosts allowed above: none).", unit="seconds", ge=0),
+        declare_setting(
+            "Pause between two requests to one domain (private hosts allowed above: none).", unit="seconds", ge=0
+        ),
     ] = 0.5
-    fetch_robots: Annotated[bool, setting("Obey robots.txt.")] = True
+    fetch_robots: Annotated[bool, declare_setting("Obey robots.txt.")] = True
     evidence: Annotated[
         Evidence,
-        setting(
+        declare_setting(
             "Which values count: judged (also what a model concludes from quotes; marked as such) or strict (only what "
             "a source states, or what follows from it by a rule).",
             label="Which values count",
         ),
     ] = "judged"
-    cascade: Annotated[bool, setting("Ask a model only where the built-in reader is not sure.")] = False
+    cascade: Annotated[bool, declare_setting("Ask a model only where the built-in reader is not sure.")] = False
     attempts: Annotated[
-        int, setting("How often a row is tried while some of its cells are weak or empty.", ge=1, le=10)
+        int, declare_setting("How often a row is tried while some of its cells are weak or empty.", ge=1, le=10)
     ] = 3
-    threshold: Annotated[float, setting("The confidence below which a cell is weak and tried again.", ge=0, le=1)] = 0.6
-    require_improvement: Annotated[bool, setting("Stop when an attempt improved nothing.")] = True
+    threshold: Annotated[
+        float, declare_setting("The confidence below which a cell is weak and tried again.", ge=0, le=1)
+    ] = 0.6
+    require_improvement: Annotated[bool, declare_setting("Stop when an attempt improved nothing.")] = True
     documents_unasked: Annotated[
         int,
-        setting("How many documents a question may read without asking you first; 0: always ask.", ge=0, le=1_000_000),
+        declare_setting(
+            "How many documents a question may read without asking you first; 0: always ask.", ge=0, le=1_000_000
+        ),
     ] = 60
-    shortlist_products: Annotated[int, setting("How many products a shortlist looks for.", ge=1, le=50)] = 30
+    shortlist_products: Annotated[int, declare_setting("How many products a shortlist looks for.", ge=1, le=50)] = 30
     shortlist_queries: Annotated[
-        int, setting("How many searches a shortlist makes for products, 10 to 15 per round.", ge=1, le=15)
+        int, declare_setting("How many searches a shortlist makes for products, 10 to 15 per round.", ge=1, le=15)
     ] = 12
     shortlist_seconds: Annotated[
         float,
-        setting(
+        declare_setting(
             "Time after which a shortlist shows what it has; the rest can follow.", unit="seconds", ge=1, le=86_400
         ),
     ] = 300.0
     shortlist_search_seconds: Annotated[
-        float, setting("How long a shortlist waits for a search.", unit="seconds", ge=1, le=600)
+        float, declare_setting("How long a shortlist waits for a search.", unit="seconds", ge=1, le=600)
     ] = 30.0
     shortlist_retries: Annotated[
-        int, setting("How often a shortlist looks for a product's empty cells again.", ge=0, le=2)
+        int, declare_setting("How often a shortlist looks for a product's empty cells again.", ge=0, le=2)
     ] = 0
     research_searches: Annotated[
-        int, setting("How many searches research makes in all rounds together.", ge=1, le=200)
+        int, declare_setting("How many searches research makes in all rounds together.", ge=1, le=200)
     ] = 15
     research_first_searches: Annotated[
-        int, setting("How many searches the first round of research makes.", ge=1, le=20)
+        int, declare_setting("How many searches the first round of research makes.", ge=1, le=20)
     ] = 5
     research_checking_searches: Annotated[
-        int, setting("How many searches research reserves for checking claims.", ge=0, le=10)
+        int, declare_setting("How many searches research reserves for checking claims.", ge=0, le=10)
     ] = 2
-    research_pages: Annotated[int, setting("How many pages research opens per search, on average.", ge=1, le=20)] = 5
+    research_pages: Annotated[
+        int, declare_setting("How many pages research opens per search, on average.", ge=1, le=20)
+    ] = 5
     research_rounds: Annotated[
-        int, setting("The most rounds of research: 1 fills no gaps, 2 checks no claims.", ge=1, le=3)
+        int, declare_setting("The most rounds of research: 1 fills no gaps, 2 checks no claims.", ge=1, le=3)
     ] = 3
-    research_claims: Annotated[int, setting("How many claims research checks on independent sites.", ge=0, le=10)] = 3
+    research_claims: Annotated[
+        int, declare_setting("How many claims research checks on independent sites.", ge=0, le=10)
+    ] = 3
     research_sites: Annotated[
         int,
-        setting(
+        declare_setting(
             "How many sites a report should draw on; with fewer, research looks for more and the report says so.",
             ge=1,
             le=20,
@@ -228,22 +247,24 @@ class Settings:
     ] = 3
     research_memo_tokens: Annotated[
         int,
-        setting("The length in tokens of the memo that one round of research hands to the next.", ge=500, le=20_000),
+        declare_setting(
+            "The length in tokens of the memo that one round of research hands to the next.", ge=500, le=20_000
+        ),
     ] = 2_000
     research_items: Annotated[
-        int, setting("How many things a report lists if the question does not say.", ge=1, le=100)
+        int, declare_setting("How many things a report lists if the question does not say.", ge=1, le=100)
     ] = 5
     rates: Annotated[
         str,
-        setting(
+        declare_setting(
             "A CSV file with exchange rates for prices in several currencies: `date,YYYY-MM-DD`, then `GBP,0.84` for "
             "one euro. Default: a bundled table, which says its date."
         ),
     ] = ""
-    offline: Annotated[bool, setting("Make no requests; replay earlier runs from the cache.")] = False
+    offline: Annotated[bool, declare_setting("Make no requests; replay earlier runs from the cache.")] = False
     pause_after: Annotated[
         int,
-        setting(
+        declare_setting(
             "A run pauses after the search or the model failed for this many rows in a row, or pages on this many "
             "sites.",
             ge=1,
@@ -251,7 +272,7 @@ class Settings:
     ] = 5
     budget: Annotated[
         float | None,
-        setting(
+        declare_setting(
             "The most dollars a run may spend on models and searches; what it has by then is kept.",
             label="Spending limit per run, in dollars",
             ge=0,
@@ -259,53 +280,56 @@ class Settings:
     ] = None
     budget_tokens: Annotated[
         int | None,
-        setting(
+        declare_setting(
             "The most tokens a run may use, in and out together; what it has by then is kept.",
             label="Token limit per run",
             ge=0,
         ),
     ] = None
     log_format: Annotated[
-        Literal["text", "json"], setting("How a server or a worker logs: a line of text for people, or json.", own=True)
+        Literal["text", "json"],
+        declare_setting("How a server or a worker logs: a line of text for people, or json.", own=True),
     ] = "text"
     log_level: Annotated[
-        Literal["debug", "info", "warning", "error"], setting("The lowest level that is logged.", own=True)
+        Literal["debug", "info", "warning", "error"], declare_setting("The lowest level that is logged.", own=True)
     ] = "info"
     telemetry: Annotated[
         Literal["", "prometheus", "otlp", "prometheus,otlp", "otlp,prometheus"],
-        setting(
+        declare_setting(
             "Metrics and traces of servers and workers: prometheus (read at /metrics), otlp (sent to where "
             "OTEL_EXPORTER_OTLP_ENDPOINT says), or both with a comma. It needs the extra `telemetry`.",
             own=True,
         ),
     ] = ""
-    quota_uploads: Annotated[float | None, setting("Files a person may upload per month.", unit="megabytes", ge=0)] = (
-        None
-    )
-    quota_rows: Annotated[float | None, setting("Rows a person may add to tables per month.", ge=0)] = None
+    quota_uploads: Annotated[
+        float | None, declare_setting("Files a person may upload per month.", unit="megabytes", ge=0)
+    ] = None
+    quota_rows: Annotated[float | None, declare_setting("Rows a person may add to tables per month.", ge=0)] = None
     quota_disk: Annotated[
-        float | None, setting("What may be stored of what a person owns.", unit="megabytes", ge=0)
+        float | None, declare_setting("What may be stored of what a person owns.", unit="megabytes", ge=0)
     ] = None
     quota_dollars: Annotated[
-        float | None, setting("Dollars a person may spend on models and searches per month.", ge=0)
+        float | None, declare_setting("Dollars a person may spend on models and searches per month.", ge=0)
     ] = None
     token: Annotated[
         str,
-        setting("The owner's token for the server; needed to bind to any address but this machine's own.", secret=True),
+        declare_setting(
+            "The owner's token for the server; needed to bind to any address but this machine's own.", secret=True
+        ),
     ] = ""
     token_days: Annotated[
         int,
-        setting(
+        declare_setting(
             "Time after which a new token of a user expires, unless asked otherwise; 0: never.",
             unit="days",
             own=True,
             ge=0,
-            le=LONGEST_DAYS,
+            le=MAX_TOKEN_DAYS,
         ),
     ] = 90
     webhook_url: Annotated[
         str,
-        setting(
+        declare_setting(
             "Where a server reports each run that has ended, as JSON. A private host has to be in fetch_allow.",
             label="Address",
             own=True,
@@ -313,11 +337,13 @@ class Settings:
     ] = ""
     webhook_secret: Annotated[
         str,
-        setting("The secret with which these reports are signed (HMAC-SHA256).", label="Signing secret", secret=True),
+        declare_setting(
+            "The secret with which these reports are signed (HMAC-SHA256).", label="Signing secret", secret=True
+        ),
     ] = ""
     google_sheets_key: Annotated[
         str,
-        setting(
+        declare_setting(
             "For exports to Google Sheets: the JSON key of a service account, or the path of its file. Not from a "
             "folder.",
             label="JSON key",
@@ -326,32 +352,36 @@ class Settings:
     ] = ""
     language: Annotated[
         Literal["en", "de"],
-        setting("The language of the page, as far as it is translated.", label="Language of the page", own=True),
+        declare_setting(
+            "The language of the page, as far as it is translated.", label="Language of the page", own=True
+        ),
     ] = "en"
     oidc_issuer: Annotated[
         str,
-        setting("The address of an OpenID Connect provider with which people sign in at the server.", own=True),
+        declare_setting("The address of an OpenID Connect provider with which people sign in at the server.", own=True),
     ] = ""
-    oidc_client_id: Annotated[str, setting("The client id that the provider gave this server.", own=True)] = ""
+    oidc_client_id: Annotated[str, declare_setting("The client id that the provider gave this server.", own=True)] = ""
     oidc_client_secret: Annotated[
-        str, setting("The secret that the provider gave this server; empty where it gave none.", secret=True)
+        str, declare_setting("The secret that the provider gave this server; empty where it gave none.", secret=True)
     ] = ""
-    oidc_name: Annotated[str, setting("What the login calls the provider. Default: its host name.", own=True)] = ""
-    oidc_scopes: Annotated[str, setting("The scopes to request besides openid, separated by spaces.", own=True)] = (
-        "profile email"
-    )
+    oidc_name: Annotated[
+        str, declare_setting("What the login calls the provider. Default: its host name.", own=True)
+    ] = ""
+    oidc_scopes: Annotated[
+        str, declare_setting("The scopes to request besides openid, separated by spaces.", own=True)
+    ] = "profile email"
     oidc_accounts: Annotated[
         Literal["match", "create"],
-        setting(
+        declare_setting(
             "Who gets in: match (only users who were added here, by their user name or e-mail address at the provider) "
             "or create (everyone the provider signs in; their account is created at the first login).",
             own=True,
         ),
     ] = "match"
-    oidc_role: Annotated[Role, setting("The role of accounts created at the first login.", own=True)] = "viewer"
+    oidc_role: Annotated[Role, declare_setting("The role of accounts created at the first login.", own=True)] = "viewer"
     oidc_roles: Annotated[
         str,
-        setting(
+        declare_setting(
             "Roles by the provider's claims, as claim=value:role separated by commas, e.g. groups=it:admin; applied at "
             "each login.",
             own=True,
@@ -359,7 +389,7 @@ class Settings:
     ] = ""
     trusted_hosts: Annotated[
         str,
-        setting(
+        declare_setting(
             "Hosts that any of your keys may be sent to, wherever the address comes from, separated by commas. Not "
             "read from the `tablewright.toml` of a folder.",
             own=True,
@@ -367,7 +397,7 @@ class Settings:
     ] = ""
     trusted_folders: Annotated[
         str,
-        setting(
+        declare_setting(
             "Folders whose `tablewright.toml` may say where data is kept (home, database_url) while your keys come "
             "from outside them, separated like those of PATH. Not read from that file.",
             own=True,
@@ -375,7 +405,7 @@ class Settings:
     ] = ""
     plugins: Annotated[
         str,
-        setting(
+        declare_setting(
             "Folders with files of your own that add strategies, search providers, models or parsers, separated like "
             "those of PATH. Only from the environment.",
             own=True,
@@ -383,14 +413,16 @@ class Settings:
     ] = ""
     concurrency: Annotated[
         int | None,
-        setting("Rows worked on at once. Default: what the strategy says, e.g. 3 for lookup.", ge=1, le=1_000),
+        declare_setting("Rows worked on at once. Default: what the strategy says, e.g. 3 for lookup.", ge=1, le=1_000),
     ] = None
 
     def __post_init__(self) -> None:
         """Read each value as its declared type; programs may also give texts."""
+        # Frozen like all that is shared between threads, hence `object.__setattr__`.
         values = {name: read_setting(name, getattr(self, name)) for name in DECLARED}
-        for name in OUTSIDE_KEYS:
-            if values[name] and not isinstance(values[name], Key):  # from a program, which is one source
+        for name in KEY_SETTINGS:
+            # Given by a program, which is one source.
+            if values[name] and not isinstance(values[name], Key):
                 key = issue_key(name, values[name], values, environ=os.environ)
                 values[name] = key.also_for(trusted_origins(values["trusted_hosts"]))
         for name, value in values.items():
@@ -405,14 +437,15 @@ class Settings:
     def token_expiry(self, days: int | None = None) -> str:
         """Return when a token that is made now expires; "" for never."""
         given = self.token_days if days is None else days
-        at = datetime.now(UTC) + timedelta(days=min(given, LONGEST_DAYS))
+        # Bounded here too: a program may ask for more days than the setting allows.
+        at = datetime.now(UTC) + timedelta(days=min(given, MAX_TOKEN_DAYS))
         return at.isoformat(timespec="seconds").replace("+00:00", "Z") if given else ""
 
     @property
     def slices_everywhere(self) -> int | None:
         """Return `model_concurrency` in slices; each works on a few rows at once."""
         most = self.model_concurrency
-        return None if most is None else max(1, most // (self.concurrency or ROWS_AT_ONCE))
+        return None if most is None else max(1, most // (self.concurrency or DEFAULT_ROWS_AT_ONCE))
 
     @property
     def database(self) -> str:
@@ -420,7 +453,7 @@ class Settings:
 
     @property
     def jobs_database(self) -> str:
-        """Return where the queue of durable runs is kept."""
+        """Return the database of the queue of durable runs."""
         return self.database_url or f"sqlite:///{self.home_folder / JOBS_FILE}"
 
     @property
@@ -429,25 +462,29 @@ class Settings:
         return {name: write_setting(getattr(self, name)) for name in DECLARED}
 
     def part(self, prefix: str) -> dict[str, Any]:
-        """Return the settings whose names begin like that, by the rest of their names."""
+        """Return the settings with this prefix, by the rest of their names."""
         return {name.removeprefix(prefix): getattr(self, name) for name in DECLARED if name.startswith(prefix)}
 
     @property
     def shown(self) -> dict[str, str]:
-        """Return what people may see: of a secret only if it is set, and no credentials inside an address."""
+        """Return what people may see: for a secret only that it is set, and no credentials inside an address."""
         return {
-            name: masked(text) if name not in SECRET else "set, not shown" if text else ""
+            name: mask_secrets(text) if name not in SECRET_SETTINGS else "set, not shown" if text else ""
             for name, text in self.texts.items()
         }
 
     @property
     def secrets(self) -> list[str]:
-        """Return what must not get into a log, the longest first; also the logins of proxies."""
+        """Return what must not be logged, longest first; also the logins of proxies."""
         texts = self.texts
-        proxies = [os.environ.get(name) or os.environ.get(name.upper(), "") for name in PROXIES]
-        inside = [secret for text in (*texts.values(), *proxies) for secret in secrets_in(text)]
-        found = {*inside, *(texts[name] for name in SECRET)}
-        return sorted((each for each in found if len(each) >= LEAST), key=len, reverse=True)
+        # Read from the environment by the HTTP libraries, so no setting has them.
+        proxies = [
+            os.environ.get(name) or os.environ.get(name.upper(), "")
+            for name in ("http_proxy", "https_proxy", "all_proxy")
+        ]
+        inside = [secret for text in (*texts.values(), *proxies) for secret in find_secrets(text)]
+        found = {*inside, *(texts[name] for name in SECRET_SETTINGS)}
+        return sorted((each for each in found if len(each) >= MIN_SECRET_CHARACTERS), key=len, reverse=True)
 
     def __repr__(self) -> str:
         shown = self.shown
@@ -456,9 +493,10 @@ class Settings:
 
     @property
     def shared(self) -> dict[str, str]:
-        """Return what a worker must know to do a run as it was asked for. Keys and places are its own, and so are
-        credentials inside an address: the record of a run has none."""
-        return {name: masked(text) for name, text in self.texts.items() if not DECLARED[name].is_own}
+        """Return what a worker needs to execute a run as it was requested. Keys, places and credentials inside
+        addresses stay out of the record of a run."""
+        # A process that continues the run has its own keys, and may keep its data elsewhere.
+        return {name: mask_secrets(text) for name, text in self.texts.items() if not DECLARED[name].is_own}
 
     def with_shared(self, recorded: Mapping[str, str]) -> Settings:
         """Return these settings with those of the record of a run. Raise BadSetting if its address had credentials that
@@ -467,7 +505,8 @@ class Settings:
         for name, text in recorded.items():
             if name not in own or text == own[name]:
                 continue
-            if name in KEY_OF and HIDDEN in text:
+            # Credentials inside the address were masked when the run was recorded.
+            if name in KEY_OF_ADDRESS and MASK in text:
                 raise BadSetting(
                     f"The run asks for {name} {text}, and this process does not have the login or key that belongs "
                     "there.",
@@ -480,7 +519,7 @@ class Settings:
 # ── reading and writing a value ──────────────────────────────────────────────────────────────────────────────────────
 
 
-class Declared(NamedTuple):
+class DeclaredSetting(NamedTuple):
     """A setting as `Settings` declares it. `kind` is its type, with its limits and without None."""
 
     kind: Any
@@ -502,7 +541,7 @@ class Declared(NamedTuple):
 
     @property
     def accepted(self) -> str:
-        """Return in words what the setting may be."""
+        """Return a description of the accepted values."""
         if self.choices:
             *others, last = filter(None, self.choices)
             return f"{'one of ' if len(others) > 1 else ''}{', '.join(others)} or {last}"
@@ -514,19 +553,20 @@ class Declared(NamedTuple):
         return f"{noun} from {self.limits.ge} {'up' if self.limits.le is None else f'to {self.limits.le:,}'}"
 
 
+# How each type is named in an error.
 TYPES = {bool: "yes or no", str: "a text", tuple: "texts with commas between them"}
 
 
-def declare() -> dict[str, Declared]:
+def collect_declarations() -> dict[str, DeclaredSetting]:
     hints = get_type_hints(Settings, include_extras=True)
-    return {each.name: declared_as(hints[each.name], each.default) for each in fields(Settings)}
+    return {each.name: build_declaration(hints[each.name], each.default) for each in fields(Settings)}
 
 
-def declared_as(annotated: Any, default: Any) -> Declared:
+def build_declaration(annotated: Any, default: Any) -> DeclaredSetting:
     whole, limits = get_args(annotated)
     (base,) = [each for each in get_args(whole) if each is not NoneType] if NoneType in get_args(whole) else [whole]
     about = limits.extra
-    return Declared(
+    return DeclaredSetting(
         kind=Annotated[base, limits],
         base=tuple if get_origin(base) is tuple else base,
         default=default,
@@ -540,27 +580,33 @@ def declared_as(annotated: Any, default: Any) -> Declared:
 
 def read_setting(name: str, value: object, written_as: str = "") -> Any:
     """Return a value as the type of its setting; nothing is the default. Raise BadSetting, with the name that the user
-    wrote, if it cannot be that."""
+    wrote, if it does not fit."""
     declared = DECLARED[name]
+    # A key was checked where it was bound, and would lose its origins as a text.
     if value is declared.default or isinstance(value, Key):
         return value
-    text = write_setting(value).strip() if value is None or isinstance(value, PLAIN) else ""
+    text = (
+        write_setting(value).strip()
+        if value is None or isinstance(value, str | bool | int | float | os.PathLike)
+        else ""
+    )
+    # A variable that is set to nothing means the default.
     if not text and not isinstance(value, list | tuple | dict):
         return declared.default
     try:
-        return msgspec.convert(parse_text(declared, text) if text else value, declared.kind, strict=False)
+        return msgspec.convert(parse_setting_text(declared, text) if text else value, declared.kind, strict=False)
     except (msgspec.ValidationError, ValueError):
-        advice = f"Units: {', '.join(UNITS[declared.unit])}." if declared.unit else ""
+        advice = f"Units: {', '.join(UNIT_FACTORS[declared.unit])}." if declared.unit else ""
         raise BadSetting(f"{written_as or name} must be {declared.accepted}, not {value!r}.", advice=advice) from None
 
 
-PLAIN = (str, bool, int, float, os.PathLike)
 TRUTH = {"yes": True, "true": True, "1": True, "no": False, "false": False, "0": False}
+# Letters at the very end, after a digit, a point or a space.
 UNIT_AFTER_NUMBER = re.compile(r"(?<![A-Za-z])[A-Za-z]+\Z")
 
 
-def parse_text(declared: Declared, text: str) -> Any:
-    """Read a text as far as its type says how. Raise ValueError if it cannot be read."""
+def parse_setting_text(declared: DeclaredSetting, text: str) -> Any:
+    """Convert a text as far as its type requires. Raise ValueError if it cannot be read."""
     if declared.base is bool:
         if text.lower() not in TRUTH:
             raise ValueError(text)
@@ -568,14 +614,16 @@ def parse_text(declared: Declared, text: str) -> Any:
     if declared.base is tuple:
         return tuple(filter(None, map(str.strip, text.split(","))))
     if declared.choices:
+        # A choice may be two words with a comma, written with a space.
         return ",".join(map(str.strip, text.split(",")))
     if declared.base is str:
         return text
     factor = 1.0
     if declared.unit and (found := UNIT_AFTER_NUMBER.search(text)) and found.start():
-        factor = {unit.lower(): each for unit, each in UNITS[declared.unit].items()}.get(found[0].lower(), 0.0)
+        factor = {unit.lower(): each for unit, each in UNIT_FACTORS[declared.unit].items()}.get(found[0].lower(), 0.0)
         text = text[: found.start()]
     number = float(text) * factor
+    # "nan" and "inf" are numbers to Python; no limit can compare them.
     if not math.isfinite(number) or not factor:
         raise ValueError(text)
     return number
@@ -591,12 +639,15 @@ def write_setting(value: object) -> str:
         return str(int(value))
     if isinstance(value, tuple):
         return ",".join(value)
-    return value if isinstance(value, str) else str(value)  # a key stays bound to its addresses
+    # A key stays bound to its addresses.
+    return value if isinstance(value, str) else str(value)
 
 
-DECLARED = declare()
-SECRET = frozenset(name for name, declared in DECLARED.items() if declared.is_secret)
-"""Settings that are never shown."""
-OWN = frozenset(name for name, declared in DECLARED.items() if declared.is_own)
-SAVED = frozenset(name for name, declared in DECLARED.items() if declared.label)
-"""Settings that can be saved on the settings page. The rest belongs to whoever starts the process."""
+# At the end, when `Settings` and all that reads a value are defined.
+DECLARED = collect_declarations()
+# Settings that are never shown.
+SECRET_SETTINGS = frozenset(name for name, declared in DECLARED.items() if declared.is_secret)
+# Settings of a process, which are not recorded with a run.
+OWN_SETTINGS = frozenset(name for name, declared in DECLARED.items() if declared.is_own)
+# Settings that can be saved on the settings page. The rest are set by the user who starts the process.
+SAVABLE_SETTINGS = frozenset(name for name, declared in DECLARED.items() if declared.label)

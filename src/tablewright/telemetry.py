@@ -1,5 +1,5 @@
 """Metrics and traces by OpenTelemetry, for the setting `telemetry`: `prometheus` (read at /metrics), `otlp` (sent to
-where the usual OTEL_ variables say), or both. It needs the extra `telemetry`; without the setting nothing of it is
+the address in the usual OTEL_ variables), or both. It needs the extra `telemetry`; without the setting nothing of it is
 imported."""
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ from contextlib import ExitStack, asynccontextmanager, contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from tablewright.errors import BadSetting, TablewrightError
-from tablewright.extras import need
-from tablewright.observe import Count, listening
+from tablewright.extras import require_extra
+from tablewright.observe import EventName, register_listener
 
 if TYPE_CHECKING:
     from opentelemetry.metrics import CallbackOptions, Meter, Observation
@@ -20,70 +20,75 @@ if TYPE_CHECKING:
 
     from tablewright.settings import Settings
 
-NAME = "tablewright"
-KINDS = frozenset({"prometheus", "otlp"})
+METRIC_PREFIX = "tablewright"
+# Metrics have no login, so they are served to this machine alone.
 LOOPBACK = "127.0.0.1"
-EVERY = 15.0
-"""Seconds between two looks at the queue."""
-COUNTERS: Mapping[Count, tuple[str, str]] = {
-    "rows": ("{row}", "Rows that were worked on"),
-    "cells": ("{cell}", "Cells that were worked on, by outcome"),
+# The unit of each, in the notation of UCUM, and its description.
+COUNTERS: Mapping[EventName, tuple[str, str]] = {
+    "rows": ("{row}", "Rows processed"),
+    "cells": ("{cell}", "Cells processed, by outcome"),
     "model_calls": ("{call}", "Answers of models, by provider"),
     "tokens": ("{token}", "Tokens, by provider and direction"),
     "dollars": ("{USD}", "Dollars spent on models and searches, by provider"),
     "searches": ("{search}", "Searches sent, by provider"),
     "pages": ("{page}", "Pages fetched"),
-    "cache_hits": ("{hit}", "Answers, searches and pages that were kept from before"),
+    "cache_hits": ("{hit}", "Answers, searches and pages taken from the cache"),
     "failures": ("{failure}", "Requests that failed after all tries, by provider"),
 }
 
 
 class Telemetry:
-    """Passes on what `observe` is told. `prometheus` is what /metrics reads, if it is asked for."""
+    """Exports what `observe` reports. `prometheus` is what /metrics reads, if it is enabled."""
 
     def __init__(self, meter: Meter, tracer: Tracer, prometheus: CollectorRegistry | None = None) -> None:
         self._tracer = tracer
         self._prometheus = prometheus
         self.address = ""
         self._counters = {
-            name: meter.create_counter(f"{NAME}.{name}", unit=unit, description=about)
+            name: meter.create_counter(f"{METRIC_PREFIX}.{name}", unit=unit, description=about)
             for name, (unit, about) in COUNTERS.items()
         }
         self._queue_depth: int | None = None
-        about = "Runs that wait or are under way, over all processes on the database"
-        meter.create_observable_gauge(f"{NAME}.queue_depth", [self._observe_queue], unit="{run}", description=about)
+        about = "Runs that are queued or in progress, over all processes on the database"
+        meter.create_observable_gauge(
+            f"{METRIC_PREFIX}.queue_depth", [self._observe_queue], unit="{run}", description=about
+        )
 
-    def count(self, name: Count, amount: float, labels: Mapping[str, str]) -> None:
+    def count(self, name: EventName, amount: float, labels: Mapping[str, str]) -> None:
         self._counters[name].add(amount, labels)
 
     @contextmanager
     def span(self, name: str, attributes: Mapping[str, str | int]) -> Iterator[None]:
-        named = {f"{NAME}.{key}": value for key, value in attributes.items()}
-        with self._tracer.start_as_current_span(f"{NAME} {name}", attributes=named):
+        named = {f"{METRIC_PREFIX}.{key}": value for key, value in attributes.items()}
+        with self._tracer.start_as_current_span(f"{METRIC_PREFIX} {name}", attributes=named):
             yield
 
     def _observe_queue(self, _: CallbackOptions) -> list[Observation]:
         from opentelemetry.metrics import Observation
 
+        # OpenTelemetry asks from a thread of its own, which cannot await the database: it gets the depth of the last
+        # look.
         return [] if self._queue_depth is None else [Observation(self._queue_depth)]
 
-    async def look(self, queue_depth: Callable[[], Awaitable[int]]) -> None:
-        with suppress(TablewrightError):  # then it is what it was when somebody last saw it
+    async def read_queue_depth(self, queue_depth: Callable[[], Awaitable[int]]) -> None:
+        # Keep the last known depth.
+        with suppress(TablewrightError):
             self._queue_depth = await queue_depth()
 
-    async def keep_looking(self, queue_depth: Callable[[], Awaitable[int]]) -> None:
+    async def poll_queue_depth(self, queue_depth: Callable[[], Awaitable[int]]) -> None:
         while True:
-            await self.look(queue_depth)
-            await asyncio.sleep(EVERY)
+            await self.read_queue_depth(queue_depth)
+            # Prometheus usually reads once in 15 seconds.
+            await asyncio.sleep(15.0)
 
     @property
     def is_read(self) -> bool:
-        """Whether it is asked for by Prometheus."""
+        """True if Prometheus reads it."""
         return self._prometheus is not None
 
     @contextmanager
     def served(self, port: int) -> Iterator[None]:
-        """Over HTTP on this machine, for a process that serves nothing else."""
+        """Serve metrics over HTTP on this machine, for a process that has no other server."""
         from prometheus_client import start_http_server
 
         assert self._prometheus is not None
@@ -102,7 +107,7 @@ class Telemetry:
             thread.join()
 
     def exposition(self) -> tuple[bytes, str]:
-        """What Prometheus reads, and its content type."""
+        """Return the text that Prometheus reads, and its content type."""
         from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
 
         assert self._prometheus is not None
@@ -110,11 +115,11 @@ class Telemetry:
 
 
 @asynccontextmanager
-async def telemetry(
+async def run_telemetry(
     settings: Settings, queue_depth: Callable[[], Awaitable[int]], *, port: int | None = None
 ) -> AsyncIterator[Telemetry | None]:
-    """None where none is asked for. With a `port` Prometheus reads it there, on this machine alone. What was counted
-    last is sent at the end."""
+    """Yield the telemetry, or None if it is off. With a `port` Prometheus reads it there, on this machine alone. The
+    last counts are sent at the end."""
     kinds = set(filter(None, settings.telemetry.split(",")))
     if port is not None and "prometheus" not in kinds:
         raise BadSetting(
@@ -124,22 +129,24 @@ async def telemetry(
         yield None
         return
     with ExitStack() as stack:
-        found = start(kinds, stack)
+        found = start_telemetry(kinds, stack)
         if port is not None:
             stack.enter_context(found.served(port))
-        stack.enter_context(listening(found))
-        looking = asyncio.create_task(found.keep_looking(queue_depth))
+        stack.enter_context(register_listener(found))
+        looking = asyncio.create_task(found.poll_queue_depth(queue_depth))
         try:
             yield found
         finally:
             looking.cancel()
             await asyncio.gather(looking, return_exceptions=True)
+            # The last export may wait for the network.
             await asyncio.to_thread(stack.close)
 
 
-def start(kinds: set[str], stack: ExitStack) -> Telemetry:
-    """Providers of this process alone: OpenTelemetry's global ones are left to programs that embed us."""
-    need("telemetry", "The setting telemetry")
+def start_telemetry(kinds: set[str], stack: ExitStack) -> Telemetry:
+    """Return telemetry with providers of its own: OpenTelemetry's global ones are left to programs that embed
+    Tablewright."""
+    require_extra("telemetry", "The setting telemetry")
     from opentelemetry.exporter.otlp.proto.http.metric_exporter import OTLPMetricExporter
     from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
     from opentelemetry.exporter.prometheus import PrometheusMetricReader
@@ -158,12 +165,13 @@ def start(kinds: set[str], stack: ExitStack) -> Telemetry:
         readers.append(PrometheusMetricReader(registry=registry, scope_info_enabled=False))
     if "otlp" in kinds:
         readers.append(PeriodicExportingMetricReader(OTLPMetricExporter()))
-    resource = Resource({"service.name": NAME}).merge(OTELResourceDetector().detect())
+    resource = Resource({"service.name": METRIC_PREFIX}).merge(OTELResourceDetector().detect())
+    # Not at exit, when the loop is gone: the stack shuts them down with the server.
     meters = MeterProvider(readers, resource=resource, shutdown_on_exit=False)
     stack.callback(meters.shutdown)
     if "otlp" not in kinds:
-        return Telemetry(meters.get_meter(NAME), NoOpTracer(), registry)
+        return Telemetry(meters.get_meter(METRIC_PREFIX), NoOpTracer(), registry)
     tracers = TracerProvider(resource=resource, shutdown_on_exit=False)
     stack.callback(tracers.shutdown)
     tracers.add_span_processor(BatchSpanProcessor(OTLPSpanExporter()))
-    return Telemetry(meters.get_meter(NAME), tracers.get_tracer(NAME), registry)
+    return Telemetry(meters.get_meter(METRIC_PREFIX), tracers.get_tracer(METRIC_PREFIX), registry)

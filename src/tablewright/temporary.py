@@ -1,7 +1,8 @@
-"""Temporary folders that do not outlive their process: those of one that was killed are removed at the next start.
+"""Temporary folders and files that do not outlive their process: those of a killed process are removed at the next
+start.
 
-Each holds a lock file that its process keeps locked. The system unlocks it when the process ends, however it ends, so a
-folder whose file can be locked belongs to no living process.
+Each folder holds a lock file that its process keeps locked. The system unlocks it when the process ends, however it
+ends, so a folder whose file can be locked belongs to no living process.
 """
 
 from __future__ import annotations
@@ -14,16 +15,17 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-PREFIX = "tablewright-"
-LOCK = ".in-use"
-INCOMING = ".incoming-"
-"""Before the names of folders for uploads that are still arriving, among those that have arrived."""
-PART = ".tablewright-part"
-"""How files end that are still being written."""
+# Only folders with this start are looked at; the folder for temporary files has those of all programs.
+TEMPORARY_PREFIX = "tablewright-"
+LOCK_FILE = ".in-use"
+# The start of the names of folders for uploads in progress, next to finished ones.
+INCOMING_PREFIX = ".incoming-"
+# The ending of files that are still being written.
+PART_SUFFIX = ".tablewright-part"
 
 
 @contextmanager
-def temporary_folder(prefix: str = PREFIX, folder: Path | None = None) -> Iterator[Path]:
+def temporary_folder(prefix: str = TEMPORARY_PREFIX, folder: Path | None = None) -> Iterator[Path]:
     """Yield a new folder, in the system's folder for temporary files or in `folder`, and remove it afterwards."""
     made, handle = make_temporary_folder(prefix, folder)
     try:
@@ -32,13 +34,13 @@ def temporary_folder(prefix: str = PREFIX, folder: Path | None = None) -> Iterat
         remove_temporary_folder(made, handle)
 
 
-def make_temporary_folder(prefix: str = PREFIX, folder: Path | None = None) -> tuple[Path, int]:
+def make_temporary_folder(prefix: str = TEMPORARY_PREFIX, folder: Path | None = None) -> tuple[Path, int]:
     """Return a new folder and the handle that keeps it locked; for `remove_temporary_folder`."""
     made = Path(tempfile.mkdtemp(prefix=prefix, dir=folder))
-    # Locked before it has its name: another process that starts now never sees it unlocked.
-    handle = os.open(made / f"{LOCK}-new", os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
+    # Lock the file before it gets its name, so that another process that starts now never sees it unlocked.
+    handle = os.open(made / f"{LOCK_FILE}-new", os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
     fcntl.flock(handle, fcntl.LOCK_EX)
-    (made / f"{LOCK}-new").rename(made / LOCK)
+    (made / f"{LOCK_FILE}-new").rename(made / LOCK_FILE)
     return made, handle
 
 
@@ -48,17 +50,18 @@ def remove_temporary_folder(folder: Path, handle: int) -> None:
 
 
 def remove_abandoned(uploads: Path) -> None:
-    """Remove what processes left that were killed while they imported, exported or received a file."""
+    """Remove what killed processes left of imports, exports and uploads."""
     remove_abandoned_folders()
-    remove_abandoned_folders(uploads, INCOMING)
+    remove_abandoned_folders(uploads, INCOMING_PREFIX)
 
 
-def remove_abandoned_folders(folder: Path | None = None, prefix: str = PREFIX) -> int:
+def remove_abandoned_folders(folder: Path | None = None, prefix: str = TEMPORARY_PREFIX) -> int:
     """Remove the temporary folders that no living process owns; return how many there were. Folders without a lock file
     are not ours, or are just being made."""
     removed = 0
-    for lock in Path(folder or tempfile.gettempdir()).glob(f"{prefix}*/{LOCK}"):
-        with suppress(OSError), locked(lock):  # another user's, or removed in this moment
+    for lock in Path(folder or tempfile.gettempdir()).glob(f"{prefix}*/{LOCK_FILE}"):
+        # Another user's, or removed at this moment.
+        with suppress(OSError), lock_own_file(lock):
             shutil.rmtree(lock.parent)
             removed += 1
     return removed
@@ -67,13 +70,14 @@ def remove_abandoned_folders(folder: Path | None = None, prefix: str = PREFIX) -
 def remove_abandoned_files(pattern: str, folder: Path) -> None:
     """Remove the files of that pattern in `folder` that no living process keeps locked."""
     for file in folder.glob(pattern):
-        with suppress(OSError), locked(file):
+        with suppress(OSError), lock_own_file(file):
             file.unlink()
 
 
 @contextmanager
-def locked(file: Path) -> Iterator[None]:
-    """Hold the lock of a file of ours; OSError if a living process holds it, or the file is another user's."""
+def lock_own_file(file: Path) -> Iterator[None]:
+    """Hold the lock of a file of ours. Raise OSError if a living process holds it, or the file is another user's."""
+    # A link in a shared folder could point to a file of another user.
     handle = os.open(file, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
     try:
         if os.fstat(handle).st_uid != os.geteuid():

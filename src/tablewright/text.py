@@ -15,10 +15,10 @@ from typing import cast
 
 from Stemmer import Stemmer
 
-from tablewright.domain.model import Noun
-from tablewright.domain.rowkey import fold
+from tablewright.domain.model import Struct
+from tablewright.domain.rowkey import fold_text
 
-LONGEST_LINE = 4_000
+MAX_LINE_CHARACTERS = 4_000
 
 _REMOVED: tuple[tuple[int, int], ...] = (
     (0x00, 0x08),
@@ -49,41 +49,43 @@ _REMOVED: tuple[tuple[int, int], ...] = (
 _SPACES = "\t\x0b\x0c\x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u202f\u205f\u3000"
 
 
-def _class(ranges: Iterable[tuple[int, int]]) -> str:
+def _character_class(ranges: Iterable[tuple[int, int]]) -> str:
     return "".join(f"\\U{first:08x}-\\U{last:08x}" for first, last in ranges)
 
 
 # A joiner belongs to the spelling between letters of the scripts that join or stack, and between emoji that are shown
 # as one; elsewhere it is invisible.
 _JOINING = "[\u0600-\u109f\u1780-\u17ff\u2600-\u27bf\U0001f300-\U0001faff]"
-_UNSEEN = re.compile(f"[{_class(_REMOVED)}]+|(?<!{_JOINING})[\u200c\u200d]+|[\u200c\u200d]+(?!{_JOINING})")
+_UNSEEN = re.compile(f"[{_character_class(_REMOVED)}]+|(?<!{_JOINING})[\u200c\u200d]+|[\u200c\u200d]+(?!{_JOINING})")
 _TO_SPACE = str.maketrans(dict.fromkeys(_SPACES, " ") | {"\u2028": "\n", "\u2029": "\n"})
 
 
-def visible(text: str) -> str:
-    """Without unseen characters, every kind of space a plain one, composed (NFC)."""
+def remove_invisible(text: str) -> str:
+    """Return the text without invisible characters, with plain spaces, composed (NFC)."""
     if text.isascii() and text.isprintable():
         return text
     text = _UNSEEN.sub("", text).translate(_TO_SPACE)
     return text if text.isascii() else unicodedata.normalize("NFC", text)
 
 
-def one_line(text: str) -> str:
+def clean_one_line(text: str) -> str:
     text = " ".join(text.split())
-    return text if text.isascii() and text.isprintable() else " ".join(visible(text).split())
+    return text if text.isascii() and text.isprintable() else " ".join(remove_invisible(text).split())
 
 
-def lines(text: str) -> str:
-    """Visible lines: spaces collapsed within each, empty ones left out."""
-    collapsed = (" ".join(line.split()) for line in visible(text.replace("\r\n", "\n").replace("\r", "\n")).split("\n"))
-    return "\n".join(part for line in collapsed if line for part in broken(line))
+def normalize_lines(text: str) -> str:
+    """Return the visible lines, with collapsed spaces and without empty ones."""
+    collapsed = (
+        " ".join(line.split()) for line in remove_invisible(text.replace("\r\n", "\n").replace("\r", "\n")).split("\n")
+    )
+    return "\n".join(part for line in collapsed if line for part in break_long_line(line))
 
 
-def broken(line: str) -> Iterator[str]:
-    """In parts that a reader of lines can take in, broken at spaces: nobody writes longer ones, programs do."""
-    while len(line) > LONGEST_LINE:
-        at = line.rfind(" ", 1, LONGEST_LINE)
-        at = at if at > 0 else LONGEST_LINE
+def break_long_line(line: str) -> Iterator[str]:
+    """Yield parts of bounded length, broken at spaces. Only programs write longer lines."""
+    while len(line) > MAX_LINE_CHARACTERS:
+        at = line.rfind(" ", 1, MAX_LINE_CHARACTERS)
+        at = at if at > 0 else MAX_LINE_CHARACTERS
         yield line[:at]
         line = line[at:].lstrip(" ")
     yield line
@@ -98,17 +100,18 @@ _PERSONAL = re.compile(
 )
 
 
-def without_personal_data(text: str) -> str:
+def remove_personal_data(text: str) -> str:
     return " ".join(_PERSONAL.sub(" ", text).split())
 
 
-LOOKED_AT = 400_000  # characters of a page
-BAR = " | "
-"""Between the cells of a row of a table."""
+# The part of a page that is split into sentences: it bounds time and memory.
+MAX_PAGE_CHARACTERS = 400_000
+# Between the cells of a row of a table.
+CELL_SEPARATOR = " | "
 
 
-class PageSentence(Noun, frozen=True):
-    """`text` stands at `start`; `number` counts from the beginning of the page."""
+class PageSentence(Struct, frozen=True):
+    """A sentence at `start`; `number` counts from the beginning of the page."""
 
     text: str
     start: int
@@ -148,7 +151,11 @@ def split_sentences(text: str) -> Iterator[tuple[int, int]]:
 @lru_cache(maxsize=128)
 def page_sentences(text: str) -> tuple[PageSentence, ...]:
     """Return the sentences of a page, on which none goes on in the next line, without the rows of its tables."""
-    found = ((start, line, split_sentences(line)) for line, start in _lines(text) if BAR not in line)
+    found = (
+        (start, line, split_sentences(line))
+        for line, start in _split_nonempty_lines(text)
+        if CELL_SEPARATOR not in line
+    )
     pieces = ((line[begin:end], at + begin) for at, line, spans in found for begin, end in spans)
     return tuple(PageSentence(text=said, start=start, number=number) for number, (said, start) in enumerate(pieces))
 
@@ -156,13 +163,13 @@ def page_sentences(text: str) -> tuple[PageSentence, ...]:
 @lru_cache(maxsize=128)
 def page_pieces(text: str) -> tuple[tuple[int, int], ...]:
     """Return where each sentence, then where each row of a table begins and ends."""
-    rows = ((start, start + len(line)) for line, start in _lines(text) if BAR in line)
+    rows = ((start, start + len(line)) for line, start in _split_nonempty_lines(text) if CELL_SEPARATOR in line)
     return (*((each.start, each.end) for each in page_sentences(text)), *rows)
 
 
-def _lines(text: str) -> Iterator[tuple[str, int]]:
+def _split_nonempty_lines(text: str) -> Iterator[tuple[str, int]]:
     start = 0
-    for line in text[:LOOKED_AT].split("\n"):
+    for line in text[:MAX_PAGE_CHARACTERS].split("\n"):
         if stripped := line.strip():
             yield stripped, start + line.index(stripped[0])
         start += len(line) + 1
@@ -201,26 +208,27 @@ _LOCAL = threading.local()
 
 
 @lru_cache(maxsize=200_000)
-def stem(word: str) -> str:
-    """ "connected", "connecting" and "connections" are all "connect"; words of other alphabets stay as they are."""
+def porter_stem(word: str) -> str:
+    """Return the Porter stem: "connect" for "connected" and "connections". Words of other alphabets are kept."""
     if len(word) < 3 or not (word.isascii() and word.isalpha()):
         return word
-    if not hasattr(_LOCAL, "porter"):  # a stemmer is for one thread alone
+    # A stemmer is not safe to share between threads.
+    if not hasattr(_LOCAL, "porter"):
         _LOCAL.porter = Stemmer("porter")
     return cast("str", _LOCAL.porter.stemWord(word))
 
 
-def roots(text: str, *, telling: bool = False) -> list[str]:
-    """The words of a text in order, without their endings; with `telling` only those that say something."""
-    return [root(word) for word in _SPOKEN_WORD.findall(fold(text)) if not (telling and word in SMALL_WORDS)]
+def word_roots(text: str, *, telling: bool = False) -> list[str]:
+    """Return the words of a text in order, without their endings; with `telling`, without small words."""
+    return [word_root(word) for word in _SPOKEN_WORD.findall(fold_text(text)) if not (telling and word in SMALL_WORDS)]
 
 
 @lru_cache(maxsize=65_536)
-def root(word: str) -> str:
-    """A word without its ending, so that its forms are equal: "founded", "founding" and "founder".
+def word_root(word: str) -> str:
+    """Return a word without its ending, so that its forms are equal: "founded", "founding" and "founder".
 
     A stemmer keeps "founder" apart, as a search should; a reader that matches "Founder" to "was founded by" must not.
-    With `stem` in its place the built-in reader finds a twentieth less of what is asked in other words.
+    With `porter_stem` in its place the built-in reader finds a twentieth less of what is asked in other words.
     """
     word = re.sub(r"['’]s?$", "", word)
     if word in _FORMS:
@@ -248,44 +256,44 @@ FUNCTION_WORDS = frozenset(
 )
 
 
-def words_of(text: str) -> list[str]:
-    """Each word by its stem, in order."""
-    return [stem(word) for word in _SEARCH_WORD.findall(folded(text))]
+def stem_words(text: str) -> list[str]:
+    """Return the stems of all words, in order."""
+    return [porter_stem(word) for word in _SEARCH_WORD.findall(fold_accents(text))]
 
 
-def folded(text: str) -> str:
+def fold_accents(text: str) -> str:
     if text.isascii():
         return text.lower()
     return unicodedata.normalize("NFC", _ACCENTS.sub("", unicodedata.normalize("NFKD", text))).casefold()
 
 
-def weighty_words(text: str) -> list[str]:
-    """Without those that only hold a sentence together, unless there are no others."""
-    plain = _SEARCH_WORD.findall(folded(text))
-    return [stem(word) for word in plain if word not in FUNCTION_WORDS] or [stem(word) for word in plain]
+def content_stems(text: str) -> list[str]:
+    """Return the stems of all words except function words, unless there are no others."""
+    plain = _SEARCH_WORD.findall(fold_accents(text))
+    return [porter_stem(word) for word in plain if word not in FUNCTION_WORDS] or [porter_stem(word) for word in plain]
 
 
 def count_common_words(texts: Sequence[str]) -> list[Counter[str]]:
     """Return how often each text has the stems of the words that another of them has too. What is only in one is passed
     over before it costs a stem."""
-    plain = [Counter(_SEARCH_WORD.findall(folded(text))) for text in texts]
+    plain = [Counter(_SEARCH_WORD.findall(fold_accents(text))) for text in texts]
     shared = {word for word, count in Counter(word for each in plain for word in each).items() if count > 1}
     found = []
     for each in plain:
         stems: Counter[str] = Counter()
         for word in each.keys() & shared:
-            stems[stem(word)] += each[word]
+            stems[porter_stem(word)] += each[word]
         found.append(stems)
     return found
 
 
-def phrases_of(words: str) -> list[list[str]]:
+def split_phrases(words: str) -> list[list[str]]:
     """Return what a text must hold, each a run of words: what is quoted; and every other word, for "SRP-375" is two."""
-    quoted = [words_of(match) for match in _QUOTED.findall(words)]
-    return [phrase for phrase in (*quoted, *map(words_of, _QUOTED.sub(" ", words).split())) if phrase]
+    quoted = [stem_words(match) for match in _QUOTED.findall(words)]
+    return [phrase for phrase in (*quoted, *map(stem_words, _QUOTED.sub(" ", words).split())) if phrase]
 
 
-def holds_phrase(text: list[str], phrase: list[str]) -> bool:
+def contains_stem_run(text: list[str], phrase: list[str]) -> bool:
     if len(phrase) == 1:
         return phrase[0] in text
     first, length = phrase[0], len(phrase)

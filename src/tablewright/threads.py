@@ -1,7 +1,8 @@
-"""Threads for what blocks, a bounded pool for each kind, so that none waits for another.
+"""Bounded thread pools for blocking work, one for each kind, so that none waits for another.
 
 asyncio has one pool for everything, of as few as five threads: name lookups that hang on an unresponsive name server,
-or functions of others that wait for the network, would take all of them. That pool is left to files and computing here.
+or functions of plugins that wait for the network, would take all of them. That pool is left to files and computing
+here.
 """
 
 from __future__ import annotations
@@ -19,51 +20,54 @@ from ipaddress import ip_address
 from typing import Any, NamedTuple, ParamSpec, TypeAlias, TypeVar
 from weakref import WeakKeyDictionary
 
-P = ParamSpec("P")
-T = TypeVar("T")
+Params = ParamSpec("Params")
+Result = TypeVar("Result")
 
+# What `socket.getaddrinfo` returns.
 Addresses: TypeAlias = list[Any]
-"""What `socket.getaddrinfo` returns."""
 
+# Concurrent lookups of different names: a thread cannot be stopped, and the system may try for half a minute.
 LOOKUP_THREADS = 32
-"""Lookups under way at once, each of another name: a thread cannot be stopped, and the system may try for half a
-minute."""
+# As long as the system waits for the first answer of a name server.
 LOOKUP_SECONDS = 5.0
-"""For which a lookup is awaited: as long as the system waits for the first answer of a name server."""
+# Names of services that fail over change no faster.
 LOOKUP_KEPT_SECONDS = 30.0
-"""For which an answer counts as new. Names of services that fail over are changed no faster."""
-LOOKUPS_KEPT = 2_000
+# Loading a model, and embedding, take whole cores; more at once would only make each slower.
 MODEL_THREADS = 4
-"""Loading a model, and embedding, take whole cores; more at once would only make each slower."""
+# For functions of search packages and strategies, which mostly wait for the network.
 FOREIGN_THREADS = 16
-"""For functions of search packages and strategies, which mostly wait for the network."""
 
 _models = ThreadPoolExecutor(MODEL_THREADS, thread_name_prefix="models")
 _foreign = ThreadPoolExecutor(FOREIGN_THREADS, thread_name_prefix="foreign")
 
 
-async def run_model(function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-    """Run what loads or asks a model on this machine."""
-    return await run_in(_models, partial(function, *args, **kwargs))
+async def run_in_model_thread(
+    function: Callable[Params, Result], *args: Params.args, **kwargs: Params.kwargs
+) -> Result:
+    """Run a function that loads or asks a model on this machine."""
+    return await run_in_pool(_models, partial(function, *args, **kwargs))
 
 
-async def run_foreign(function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+async def run_in_foreign_thread(
+    function: Callable[Params, Result], *args: Params.args, **kwargs: Params.kwargs
+) -> Result:
     """Run a function of another package or of the user, which may take any time."""
-    return await run_in(_foreign, partial(function, *args, **kwargs))
+    return await run_in_pool(_foreign, partial(function, *args, **kwargs))
 
 
-async def run_in(pool: ThreadPoolExecutor, work: Callable[[], T]) -> T:
+async def run_in_pool(pool: ThreadPoolExecutor, work: Callable[[], Result]) -> Result:
+    # The context says which run and which budget the work belongs to.
     return await asyncio.get_running_loop().run_in_executor(pool, copy_context().run, work)
 
 
-class KeptAddresses(NamedTuple):
+class CachedAddresses(NamedTuple):
     found: Addresses
     at: float
 
 
 class NameLookups:
-    """Look up host names, each name once at a time, in threads that nothing else needs. What does not answer within the
-    deadline fails, unless an older answer is known."""
+    """Look up host names, each name once at a time, in threads of their own. A lookup that misses the deadline fails,
+    unless an older answer is known."""
 
     def __init__(
         self,
@@ -76,7 +80,7 @@ class NameLookups:
         self._kept_seconds = kept_seconds
         self._free = asyncio.Semaphore(threads)
         self._under_way: dict[tuple[Any, ...], asyncio.Task[Addresses]] = {}
-        self._kept: OrderedDict[tuple[Any, ...], KeptAddresses] = OrderedDict()
+        self._kept: OrderedDict[tuple[Any, ...], CachedAddresses] = OrderedDict()
 
     async def look_up(
         self,
@@ -88,9 +92,10 @@ class NameLookups:
         proto: int = 0,
         flags: int = 0,
     ) -> Addresses:
-        """Return what `socket.getaddrinfo` does, and raise what it raises."""
+        """Return what `socket.getaddrinfo` returns, and raise what it raises."""
         wanted = (host, port, family, type, proto, flags)
-        if is_literal(host):
+        # Answered at once: it must not wait for a free thread.
+        if needs_no_lookup(host):
             return socket.getaddrinfo(*wanted)
         kept = self._kept.get(wanted)
         if kept and time.monotonic() - kept.at < self._kept_seconds:
@@ -101,6 +106,7 @@ class NameLookups:
             task.add_done_callback(partial(self._end, wanted))
         try:
             async with asyncio.timeout(self._seconds):
+                # Several callers may wait for it, each with a deadline of its own.
                 return await asyncio.shield(task)
         except TimeoutError:
             if kept:
@@ -109,18 +115,21 @@ class NameLookups:
             raise socket.gaierror(socket.EAI_AGAIN, problem) from None
 
     async def _ask(self, wanted: tuple[Any, ...]) -> Addresses:
-        """Outlives its deadline: the thread counts until it ends."""
+        """Look a name up. It outlives its deadline: its thread counts until it ends."""
         loop = asyncio.get_running_loop()
         answer: asyncio.Future[Addresses] = loop.create_future()
 
         def ask() -> None:
             try:
                 found, problem = socket.getaddrinfo(*wanted), None
-            except Exception as error:  # handed to the one who asked
+            except Exception as error:
+                # Passed on to the caller.
                 found, problem = [], error
             try:
-                loop.call_soon_threadsafe(tell, answer, found, problem)
-            except RuntimeError:  # the loop is closed by now
+                # The lookup may end long after its caller has given up.
+                loop.call_soon_threadsafe(resolve_future, answer, found, problem)
+            except RuntimeError:
+                # The loop is closed by now.
                 return
 
         async with asyncio.timeout(self._seconds):
@@ -136,13 +145,14 @@ class NameLookups:
         del self._under_way[wanted]
         if task.cancelled() or task.exception() is not None:
             return
-        self._kept[wanted] = KeptAddresses(task.result(), time.monotonic())
+        self._kept[wanted] = CachedAddresses(task.result(), time.monotonic())
         self._kept.move_to_end(wanted)
-        if len(self._kept) > LOOKUPS_KEPT:
+        # More hosts than a run visits in the time that answers are kept.
+        if len(self._kept) > 2_000:
             self._kept.popitem(last=False)
 
 
-def tell(answer: asyncio.Future[Addresses], found: Addresses, problem: Exception | None) -> None:
+def resolve_future(answer: asyncio.Future[Addresses], found: Addresses, problem: Exception | None) -> None:
     if answer.done():
         return
     if problem is None:
@@ -151,22 +161,23 @@ def tell(answer: asyncio.Future[Addresses], found: Addresses, problem: Exception
         answer.set_exception(problem)
 
 
-def is_literal(host: str | bytes | None) -> bool:
-    """An address, or no host at all: nobody need be asked."""
+def needs_no_lookup(host: str | bytes | None) -> bool:
+    """Return True for an address or for no host: neither needs a lookup."""
     try:
         return host is None or bool(ip_address(host.decode() if isinstance(host, bytes) else host.partition("%")[0]))
     except ValueError:
         return False
 
 
+# Tasks and semaphores belong to one loop; tests and the library make several.
 _lookups: WeakKeyDictionary[asyncio.AbstractEventLoop, NameLookups] = WeakKeyDictionary()
 
 
 def name_lookups() -> NameLookups:
-    """Those of the running loop."""
+    """Return the lookups of the running loop."""
     return _lookups.setdefault(asyncio.get_running_loop(), NameLookups())
 
 
-def separate_lookups() -> None:
-    """From now on all that looks names up in the running loop, whatever its library, does so in threads of its own."""
+def use_own_lookup_threads() -> None:
+    """Make every name lookup in the running loop, of any library, use threads of its own."""
     asyncio.get_running_loop().getaddrinfo = name_lookups().look_up  # type: ignore[assignment]

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from tablewright.citations.evidence import FROM_STATEMENT, RANGE_END, copies, follows, independent
+from tablewright.citations.evidence import FROM_STATEMENT, RANGE_END, are_independent, find_proving_rule, is_copy
 from tablewright.domain.model import Field, FieldType
 from tablewright.domain.retrieved import Retrieved
-from tablewright.strategies.findings import confidence
+from tablewright.strategies.findings import combine_scores
 
 
 @pytest.mark.parametrize(
@@ -59,7 +59,7 @@ from tablewright.strategies.findings import confidence
 def test_a_value_that_the_quote_states_or_converts_to_follows(
     type_: FieldType, unit: str, value: str, quote: str
 ) -> None:
-    assert follows(value, quote, Field(name="X", type=type_, unit=unit))
+    assert find_proving_rule(value, quote, Field(name="X", type=type_, unit=unit))
 
 
 @pytest.mark.parametrize(
@@ -94,7 +94,7 @@ def test_a_value_that_the_quote_does_not_give_does_not_follow(
     type_: FieldType, unit: str, value: str, quote: str
 ) -> None:
     options = ("Red", "Blue") if type_ == "select" else ()
-    assert not follows(value, quote, Field(name="Keep warm", type=type_, unit=unit, options=options))
+    assert not find_proving_rule(value, quote, Field(name="Keep warm", type=type_, unit=unit, options=options))
 
 
 @pytest.mark.parametrize(
@@ -108,7 +108,7 @@ def test_a_value_that_the_quote_does_not_give_does_not_follow(
     ],
 )
 def test_neither_end_of_what_may_be_a_range_of_prices_is_simply_stated(value: str, quote: str, rule: str) -> None:
-    assert follows(value, quote, Field(name="Price", type="money")) == rule
+    assert find_proving_rule(value, quote, Field(name="Price", type="money")) == rule
 
 
 @pytest.mark.parametrize(
@@ -127,7 +127,7 @@ def test_neither_end_of_what_may_be_a_range_of_prices_is_simply_stated(value: st
     ],
 )
 def test_a_denial_proves_a_no_only_of_what_it_denies(value: str, quote: str, rule: str) -> None:
-    assert follows(value, quote, Field(name="Dimmable", type="boolean")) == rule
+    assert find_proving_rule(value, quote, Field(name="Dimmable", type="boolean")) == rule
 
 
 ARTICLE = " ".join(f"word{number}" for number in range(80))
@@ -136,21 +136,21 @@ ARTICLE = " ".join(f"word{number}" for number in range(80))
 def test_two_sources_of_one_domain_are_one() -> None:
     one = Retrieved(origin="http://a.example/1", text="this", domain="a.example")
     other = Retrieved(origin="http://a.example/2", text="that", domain="a.example")
-    assert not independent(one, other)
+    assert not are_independent(one, other)
 
 
 def test_a_syndicated_copy_is_no_second_source() -> None:
     one = Retrieved(origin="http://a.example/1", text=f"By our staff. {ARTICLE}", domain="a.example")
     copy = Retrieved(origin="http://b.example/2", text=f"{ARTICLE} Reprinted with leave.", domain="b.example")
     own = Retrieved(origin="http://c.example/3", text="Acme was founded in 1987 in Port Merrin.", domain="c.example")
-    assert copies(one.text, copy.text)
-    assert not independent(one, copy)
-    assert independent(one, own)
+    assert is_copy(one.text, copy.text)
+    assert not are_independent(one, copy)
+    assert are_independent(one, own)
 
 
 def test_confidence_grows_with_independent_sources_and_falls_with_contradiction() -> None:
-    alone, both, disputed = confidence([0.8]), confidence([0.8, 0.8]), confidence([0.8], [0.8])
+    alone, both, disputed = combine_scores([0.8]), combine_scores([0.8, 0.8]), combine_scores([0.8], [0.8])
     assert disputed < alone < both <= 0.99
-    assert confidence([0.8], snippet=True) < alone
-    assert confidence([]) == 0.0
-    assert confidence([0.9]) > confidence([0.5])
+    assert combine_scores([0.8], snippet=True) < alone
+    assert combine_scores([]) == 0.0
+    assert combine_scores([0.9]) > combine_scores([0.5])

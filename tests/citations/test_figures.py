@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tablewright.citations.figures import calculate, find_unproved_figures, read_figures
+from tablewright.citations.figures import find_unproved_figures, read_figures, repeat_calculation
 from tablewright.citations.quotes import Unproved
 
 
@@ -57,7 +57,7 @@ def test_any_other_figure_is_not(statement: str, text: str, missing: list[str]) 
 
 
 def test_a_result_proves_a_figure_at_the_digits_that_are_written() -> None:
-    result = calculate("(1,577 - 1200) / 1200 * 100", ["1,577 and 1,200"])
+    result = repeat_calculation("(1,577 - 1200) / 1200 * 100", ["1,577 and 1,200"])
     assert result == pytest.approx(31.4166, abs=1e-3)
     assert isinstance(result, float)
     assert find_unproved_figures("It grew by 31.4 %.", ["1,577 and 1,200"], [result]) == []
@@ -76,7 +76,7 @@ def test_a_result_proves_a_figure_at_the_digits_that_are_written() -> None:
     ],
 )
 def test_beside_its_calculation_a_result_may_be_a_round_number(said: str, missing: list[str]) -> None:
-    result = calculate("212000000 / 1450", ["£212 million", "1,450 staff"])
+    result = repeat_calculation("212000000 / 1450", ["£212 million", "1,450 staff"])
     assert isinstance(result, float)
     assert find_unproved_figures(said, [], [result], round_numbers=True) == missing
     assert find_unproved_figures("About £146,000 each.", [], [result]) == ["146,000"]
@@ -87,7 +87,7 @@ def test_beside_its_calculation_a_result_may_be_a_round_number(said: str, missin
 )
 def test_a_calculation_with_foreign_figures_or_code_is_refused(calculation: str) -> None:
     with pytest.raises(Unproved, match="cannot be used"):
-        calculate(calculation, ["1,577 and 0"])
+        repeat_calculation(calculation, ["1,577 and 0"])
 
 
 @pytest.mark.parametrize(
@@ -114,11 +114,11 @@ def test_a_figure_may_be_written_in_another_form_but_not_added(said: str, text: 
 
 def test_an_average_divides_by_how_many_figures_were_added() -> None:
     texts = ["9800, 2950 and 1200"]
-    assert calculate("(9800 + 2950 + 1200) / 3", texts) == 4650
+    assert repeat_calculation("(9800 + 2950 + 1200) / 3", texts) == 4650
     with pytest.raises(Unproved, match="3 is not in the quoted texts"):
-        calculate("(9800 + 2950) / 3", texts)
+        repeat_calculation("(9800 + 2950) / 3", texts)
     with pytest.raises(Unproved, match="3 is not in the quoted texts"):
-        calculate("(9800 + 2950 + 1200) / (1 * 3)", texts)
+        repeat_calculation("(9800 + 2950 + 1200) / (1 * 3)", texts)
 
 
 @settings(max_examples=40, deadline=None)

@@ -8,52 +8,55 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tablewright.conditions.column_filter import filter_on
-from tablewright.conditions.evaluate import Spellings
-from tablewright.decisions.plan_question import PlannedColumn, PlannedCondition, texts_for
+from tablewright.conditions.evaluate import NameSpellings, make_column_filter
 from tablewright.domain.condition import Condition, parse_conditions
-from tablewright.domain.corpus import Document, Truth
+from tablewright.domain.documents import Document, Truth
 from tablewright.domain.listing import ListPlan
 from tablewright.domain.model import Cell, Field, FieldType, Row, Table, column_key
 from tablewright.domain.shortlist import Requirements, Wish
-from tablewright.journeys.ask.members import Member, QueryScope, stated_of
-from tablewright.journeys.ask.query import answer
-from tablewright.journeys.find.account import judge_row
-from tablewright.journeys.shortlist.ranking import Judging
-from tablewright.values.coerce import coerce
-from tablewright.values.money import BUNDLED, Rates
+from tablewright.llm.tasks.plan_question import PlannedColumn, PlannedCondition, text_search_plan
+from tablewright.values.coerce import coerce_value
+from tablewright.values.money import BUNDLED_RATES, ExchangeRates
+from tablewright.workflows.ask.query import evaluate_plan
+from tablewright.workflows.ask.query_rows import QueryRow, QueryScope, make_stated_facts
+from tablewright.workflows.find.completeness_report import judge_row
+from tablewright.workflows.shortlist.ranking import ProductJudge
 
-Decide = Callable[[Cell, Condition, Field, Rates], Truth]
-NO_RATES = Rates(date="2026-01-02", per_euro={})
-
-
-def decide_in_grid(cell: Cell, condition: Condition, field: Field, rates: Rates) -> Truth:
-    return filter_on(condition, [field])({field.name: cell}).truth
+Decide = Callable[[Cell, Condition, Field, ExchangeRates], Truth]
+NO_RATES = ExchangeRates(date="2026-01-02", per_euro={})
 
 
-def decide_in_ask(cell: Cell, condition: Condition, field: Field, rates: Rates) -> Truth:
+def decide_in_grid(cell: Cell, condition: Condition, field: Field, rates: ExchangeRates) -> Truth:
+    return make_column_filter(condition, [field])({field.name: cell}).truth
+
+
+def decide_in_ask(cell: Cell, condition: Condition, field: Field, rates: ExchangeRates) -> Truth:
     key = column_key(field.name)
-    member = Member(document=Document(id="d", name="d", path="d"), title="d", values={key: stated_of(field, cell)})
+    member = QueryRow(
+        document=Document(id="d", name="d", path="d"), title="d", values={key: make_stated_facts(field, cell)}
+    )
     column = PlannedColumn.model_validate({"name": field.name, "type": field.type, "question": "", "unit": field.unit})
     stated = {"column": condition.column, "operator": condition.operator, "values": list(condition.values)}
     planned = {"columns": [column], "conditions": [PlannedCondition.model_validate(stated)]}
-    found, _ = answer(texts_for("").model_copy(update=planned), QueryScope(members=[member]), Spellings())
+    found, _ = evaluate_plan(
+        text_search_plan("").model_copy(update=planned), QueryScope(members=[member]), NameSpellings()
+    )
     return "match" if found.matches else "not stated" if found.undecided else "no match"
 
 
-def decide_in_find(cell: Cell, condition: Condition, field: Field, rates: Rates) -> Truth:
+def decide_in_find(cell: Cell, condition: Condition, field: Field, rates: ExchangeRates) -> Truth:
     plan = ListPlan(question="", things="", fields=(Field(name="Name"), field), conditions=(condition,))
-    return judge_row({field.name: cell}, plan, Spellings(), rates).truth
+    return judge_row({field.name: cell}, plan, NameSpellings(), rates).truth
 
 
-def decide_in_shortlist(cell: Cell, condition: Condition, field: Field, rates: Rates) -> Truth:
+def decide_in_shortlist(cell: Cell, condition: Condition, field: Field, rates: ExchangeRates) -> Truth:
     wish = Wish(words="", hard=False, column=condition.column, operator=condition.operator, values=condition.values)  # type: ignore[arg-type]
     row = Row(id=1, cells={field.name: cell})
     table = Table(id="t", name="t", fields=(Field(name="Product"), field), rows=(row,))
-    return Judging(table, Requirements(wishes=(wish,)), rates, "").verdict(row, wish).truth
+    return ProductJudge(table, Requirements(wishes=(wish,)), rates, "").verdict(row, wish).truth
 
 
-def decide_in_where(cell: Cell, condition: Condition, field: Field, rates: Rates) -> Truth:
+def decide_in_where(cell: Cell, condition: Condition, field: Field, rates: ExchangeRates) -> Truth:
     (written,) = parse_conditions(str(condition))
     return decide_in_find(cell, written, field, rates)
 
@@ -74,9 +77,9 @@ ORDERED = ["<", "<=", ">", ">="]
 
 
 def truths(
-    text: str, operator: str, wanted: tuple[str, ...], field: Field, rates: Rates = NO_RATES
+    text: str, operator: str, wanted: tuple[str, ...], field: Field, rates: ExchangeRates = NO_RATES
 ) -> dict[str, Truth]:
-    value = coerce(text, field).value
+    value = coerce_value(text, field).value
     assert value is not None
     cell = Cell(value=value, raw_value=text, status="ENRICHED", confidence=1.0)
     condition = Condition(column=field.name, operator=operator, values=wanted)
@@ -107,7 +110,7 @@ def test_all_callers_decide_alike(compared: tuple[str, str, tuple[str, ...], Fie
     limit=st.sampled_from(TEXTS[PRICE]),
 )
 def test_a_rate_of_exchange_decides_only_what_is_not_stated(text: str, operator: str, limit: str) -> None:
-    without, converted = truths(text, operator, (limit,), PRICE), truths(text, operator, (limit,), PRICE, BUNDLED)
+    without, converted = truths(text, operator, (limit,), PRICE), truths(text, operator, (limit,), PRICE, BUNDLED_RATES)
     for caller, truth in without.items():
         assert truth in ("not stated", converted[caller])
     assert converted["decide_in_find"] == converted["decide_in_shortlist"]

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import pytest
 
-from tablewright.conditions.column_filter import filter_on
-from tablewright.domain.condition import OPERATORS, Condition
-from tablewright.domain.corpus import Truth
+from tablewright.conditions.evaluate import make_column_filter
+from tablewright.domain.condition import CONDITION_OPERATORS, Condition
+from tablewright.domain.documents import Truth
 from tablewright.domain.model import Cell, Evidence, Field, FieldType, Money, Value
 from tablewright.errors import UsageError
-from tablewright.values.coerce import coerce
+from tablewright.values.coerce import coerce_value
 
 
 def truth(value: Value, operator: str, *wanted: str, field: Field) -> Truth:
-    value = coerce(value, field).value if isinstance(value, str) else value
-    test = filter_on(Condition(column=field.name, operator=operator, values=wanted), [field])
+    value = coerce_value(value, field).value if isinstance(value, str) else value
+    test = make_column_filter(Condition(column=field.name, operator=operator, values=wanted), [field])
     return test({field.name: Cell(value=value)}).truth
 
 
@@ -88,7 +88,7 @@ def test_a_filter_takes_several_values_and_both_ends_of_a_range() -> None:
 
 def test_a_column_is_compared_with_another_one_of_its_row() -> None:
     fields = [Field(name="Paid", type="date"), Field(name="Due date", type="date")]
-    late = filter_on(Condition(column="Paid", operator=">", values=("{due date}",)), fields)
+    late = make_column_filter(Condition(column="Paid", operator=">", values=("{due date}",)), fields)
     dates = [("2026-04-02", "2026-04-01"), ("2026-04-01", "2026-04-01"), ("2026-04-02", None)]
     found = [late({"Paid": Cell(value=paid), "Due date": Cell(value=due)}).truth for paid, due in dates]
     assert found == ["match", "no match", "not stated"]
@@ -108,8 +108,8 @@ def test_cells_that_are_equal_but_written_differently_get_their_own_verdicts() -
     ]
     for operator, wanted in (("contains", "1.0"), ("contains", "yes"), ("=", "1"), ("<", "2")):
         condition = Condition(column="Size", operator=operator, values=(wanted,))
-        of_all = filter_on(condition, [field])
-        alone = [filter_on(condition, [field])({"Size": cell}) for cell in cells]
+        of_all = make_column_filter(condition, [field])
+        alone = [make_column_filter(condition, [field])({"Size": cell}) for cell in cells]
         assert [of_all({"Size": cell}) for cell in cells * 2] == alone * 2
 
 
@@ -119,7 +119,7 @@ def test_the_quote_of_a_date_decides_how_sure_it_is() -> None:
         Evidence(origin="u", quote="2 April 2026"),
         Evidence(origin="u", quote="02/04/2026"),
     )
-    before_march = filter_on(
+    before_march = make_column_filter(
         Condition(column="Day", operator="<", values=("2026-03-01",)), [Field(name="Day", type="date")]
     )
     guesses = [bool(before_march({"Day": Cell(value=day, evidence=(each,))}).guess) for each in (clear, open, clear)]
@@ -140,12 +140,12 @@ def test_an_empty_cell_passes_only_where_a_difference_is_asked_for() -> None:
 def test_a_filter_that_cannot_be_applied_is_refused(operator: str, values: tuple[str, ...]) -> None:
     field = Field(name="Price", type="money")
     with pytest.raises(UsageError):
-        filter_on(Condition(column="Price", operator=operator, values=values), [field])
+        make_column_filter(Condition(column="Price", operator=operator, values=values), [field])
 
 
 def test_every_operator_has_a_filter() -> None:
     wanted = {"between": ("1", "2"), "in month": ("3",), "known": (), "unknown": ()}
-    for operator in OPERATORS:
-        filter_on(
+    for operator in CONDITION_OPERATORS:
+        make_column_filter(
             Condition(column="Day", operator=operator, values=wanted.get(operator, ("2024",))), [Field(name="Day")]
         )

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import pytest
 
-from tablewright.conditions.compare import Verdict, compare_pair, compare_value, same_text
-from tablewright.domain.corpus import Truth, Typed
-from tablewright.values.typed import typed
+from tablewright.conditions.compare import Verdict, compare_pair, compare_value, is_same_name
+from tablewright.domain.documents import ComparableValue, Truth
+from tablewright.values.comparable_value import parse_comparable
 
 
-def words(text: str) -> Typed:
-    return Typed(raw=text)
+def words(text: str) -> ComparableValue:
+    return ComparableValue(raw=text)
 
 
-def date(iso: str) -> Typed:
-    return Typed(raw=iso, date=iso)
+def date(iso: str) -> ComparableValue:
+    return ComparableValue(raw=iso, date=iso)
 
 
-def judge(value: Typed, operator: str, *wanted: str | Typed, language: str = "") -> Verdict:
-    read = [each if isinstance(each, Typed) else typed(each) for each in wanted]
+def judge(value: ComparableValue, operator: str, *wanted: str | ComparableValue, language: str = "") -> Verdict:
+    read = [each if isinstance(each, ComparableValue) else parse_comparable(each) for each in wanted]
     return compare_value(value, operator, read, language)
 
 
@@ -45,7 +45,7 @@ def judge(value: Typed, operator: str, *wanted: str | Typed, language: str = "")
     ],
 )
 def test_a_value_is_compared_in_its_unit(value: str, operator: str, wanted: str, truth: Truth) -> None:
-    assert judge(typed(value), operator, wanted).truth == truth
+    assert judge(parse_comparable(value), operator, wanted).truth == truth
 
 
 @pytest.mark.parametrize(
@@ -73,9 +73,9 @@ def test_a_period_has_two_ends() -> None:
 
 
 def test_a_name_is_the_same_whatever_its_case_and_punctuation() -> None:
-    assert same_text("AEON CO. (M) BHD", "Aeon Co (M) Bhd.")
-    assert same_text("99 SPEED MART S/B", "99 Speedmart S/B (519537-X)")
-    assert not same_text("AEON CO. (M) BHD", "AEON BIG (M) SDN BHD")
+    assert is_same_name("AEON CO. (M) BHD", "Aeon Co (M) Bhd.")
+    assert is_same_name("99 SPEED MART S/B", "99 Speedmart S/B (519537-X)")
+    assert not is_same_name("AEON CO. (M) BHD", "AEON BIG (M) SDN BHD")
 
 
 def test_one_of_several_values_is_enough() -> None:
@@ -84,7 +84,7 @@ def test_one_of_several_values_is_enough() -> None:
 
 
 def test_a_date_that_can_be_read_in_two_ways_is_told_where_it_matters() -> None:
-    either = typed("03/05/2021", "Date")
+    either = parse_comparable("03/05/2021", "Date")
     assert "two ways" in judge(either, "=", date("2021-05")).guess
     assert "zwei Arten" in judge(either, "=", date("2021-05"), language="de").guess
     assert judge(either, "=", date("2021")).guess == ""
@@ -114,7 +114,7 @@ def test_a_date_that_can_be_read_in_two_ways_is_told_where_it_matters() -> None:
     ],
 )
 def test_two_values_are_compared_in_their_units(value: str, operator: str, other: str, truth: Truth) -> None:
-    assert compare_pair(typed(value), operator, typed(other)).truth == truth
+    assert compare_pair(parse_comparable(value), operator, parse_comparable(other)).truth == truth
 
 
 @pytest.mark.parametrize(
@@ -134,29 +134,29 @@ def test_of_two_days_in_one_month_nobody_knows_the_first(value: str, operator: s
 
 
 def test_a_date_is_not_compared_with_a_number() -> None:
-    assert compare_pair(date("2026"), ">", typed("12")).truth == "not stated"
-    assert compare_pair(typed("12"), "<", date("2026")).truth == "not stated"
+    assert compare_pair(date("2026"), ">", parse_comparable("12")).truth == "not stated"
+    assert compare_pair(parse_comparable("12"), "<", date("2026")).truth == "not stated"
 
 
 def test_a_value_with_a_unit_beside_one_without_is_a_guess() -> None:
     for value, other in (("12 µg/l", "10"), ("12", "10 µg/l"), ("12 EUR", "10"), ("12", "10 EUR")):
-        verdict = compare_pair(typed(value), ">", typed(other))
+        verdict = compare_pair(parse_comparable(value), ">", parse_comparable(other))
         assert (verdict.truth, "only one of two values has a unit" in verdict.guess) == ("match", True)
-    assert compare_pair(typed("12"), ">", typed("10")).guess == ""
+    assert compare_pair(parse_comparable("12"), ">", parse_comparable("10")).guess == ""
 
 
 def test_either_of_two_dates_may_be_read_in_two_ways() -> None:
-    due = typed("03/05/2021", "Date")
+    due = parse_comparable("03/05/2021", "Date")
     assert "two ways" in compare_pair(date("2021-04-01"), ">", due).guess
     assert "two ways" in compare_pair(due, "<", date("2021-04-01")).guess
     assert compare_pair(date("2021-06-01"), ">", due) == Verdict("match")
 
 
 def test_a_value_written_as_a_limit_may_be_anything_below_it() -> None:
-    truths = [judge(typed("<0.5 mg/l"), sign, "0.3 mg/l").truth for sign in ("<", ">")]
+    truths = [judge(parse_comparable("<0.5 mg/l"), sign, "0.3 mg/l").truth for sign in ("<", ">")]
     assert truths == ["not stated", "not stated"]
-    assert judge(typed("<0.5 mg/l"), "<", "0.6 mg/l").truth == "match"
-    assert judge(typed("> 100"), ">", "90").truth == "match"
+    assert judge(parse_comparable("<0.5 mg/l"), "<", "0.6 mg/l").truth == "match"
+    assert judge(parse_comparable("> 100"), ">", "90").truth == "match"
 
 
 @pytest.mark.parametrize(
@@ -175,16 +175,21 @@ def test_what_a_limit_leaves_out_is_known(value: str, truths: tuple[Truth, ...],
     asked: list[tuple[str, str]] = [
         ("=", "<0.5"), ("=", "0.5"), ("<", "0.5"), ("<=", "0.5"), (">", "0.5"), (">=", "0.5"),
     ]  # fmt: skip
-    found = [judge(typed(f"{value}{unit}"), sign, f"{limit}{unit}").truth for sign, limit in asked]
+    found = [judge(parse_comparable(f"{value}{unit}"), sign, f"{limit}{unit}").truth for sign, limit in asked]
     assert tuple(found) == truths
 
 
 def test_two_values_under_the_same_limit_may_be_the_same() -> None:
-    equal = {other: compare_pair(typed("<0.5"), "=", typed(other)).truth for other in ("<0.5", "≤0.5", ">0.5", "≥0.5")}
+    equal = {
+        other: compare_pair(parse_comparable("<0.5"), "=", parse_comparable(other)).truth
+        for other in ("<0.5", "≤0.5", ">0.5", "≥0.5")
+    }
     assert equal == {"<0.5": "not stated", "≤0.5": "not stated", ">0.5": "no match", "≥0.5": "no match"}
-    assert compare_pair(typed("<0.5"), "<", typed("0.5")).truth == "match"
-    assert compare_pair(typed("<0.5"), "<", typed("<0.5")).truth == "match"
-    assert compare_pair(typed("<0.5"), "<", typed("<0.5")).guess, "that the limit is the number is taken for granted"
+    assert compare_pair(parse_comparable("<0.5"), "<", parse_comparable("0.5")).truth == "match"
+    assert compare_pair(parse_comparable("<0.5"), "<", parse_comparable("<0.5")).truth == "match"
+    assert compare_pair(parse_comparable("<0.5"), "<", parse_comparable("<0.5")).guess, (
+        "that the limit is the number is taken for granted"
+    )
 
 
 @pytest.mark.parametrize(
@@ -192,6 +197,6 @@ def test_two_values_under_the_same_limit_may_be_the_same() -> None:
     [(">", "≤ 50", False), (">", "50", False), (">", "max. 50", True), (">", "≥ 50", True), ("<", "≥ 50", False)],
 )
 def test_a_limit_in_words_is_compared_by_its_number_and_that_is_said(operator: str, limit: str, is_guess: bool) -> None:
-    verdict = compare_pair(typed("60"), operator, typed(limit))
+    verdict = compare_pair(parse_comparable("60"), operator, parse_comparable(limit))
     assert verdict.truth == ("match" if operator == ">" else "no match")
     assert bool(verdict.guess) == is_guess

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tablewright.domain.condition import Condition, describe_condition, parse_conditions
-from tablewright.domain.form import form_of
+from tablewright.domain.reply import make_lookup_form
 from tablewright.errors import UsageError
 
 
@@ -53,12 +53,12 @@ from tablewright.errors import UsageError
     ],
 )
 def test_conditions_say_just_what_they_say(text: str, kind: str, conditions: tuple[Condition, ...]) -> None:
-    form = form_of(text)
+    form = make_lookup_form(text)
     assert (form.kind, form.table, form.conditions) == (kind, "", conditions)
 
 
 def test_a_table_inside_documents_is_named() -> None:
-    assert form_of("table = T2 and pay >= 3000").table == "T2"
+    assert make_lookup_form("table = T2 and pay >= 3000").table == "T2"
 
 
 @pytest.mark.parametrize("text", ["unpaid invoices", "total >", "= 5", "kind =", "a " * 5_000])

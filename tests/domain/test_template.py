@@ -7,7 +7,7 @@ import unicodedata
 
 import pytest
 
-from tablewright.domain.fieldspec import columns_in, parse_field, replace_columns, spelled_as_columns
+from tablewright.domain.fieldspec import fill_template, find_template_columns, normalize_placeholders, parse_field
 from tablewright.domain.model import Field, Table
 from tablewright.errors import BadField
 
@@ -26,8 +26,11 @@ COMPOSED, DECOMPOSED = (unicodedata.normalize(form, "Größe") for form in ("NFC
 )
 def test_a_column_is_found_in_any_unicode_form_case_and_white_space(column: str, written: str) -> None:
     fields = (Field(name="Other"), Field(name=column))
-    assert columns_in(f"How large is {{{written}}}?", fields) == (column,)
-    assert spelled_as_columns(f"{{{written}}} + {{other}} + {{none}}", fields) == f"{{{column}}} + {{Other}} + {{none}}"
+    assert find_template_columns(f"How large is {{{written}}}?", fields) == (column,)
+    assert (
+        normalize_placeholders(f"{{{written}}} + {{other}} + {{none}}", fields)
+        == f"{{{column}}} + {{Other}} + {{none}}"
+    )
     found = Table(id="t", name="T", fields=fields).field(written)
     assert found is not None
     assert found.name == column
@@ -35,14 +38,14 @@ def test_a_column_is_found_in_any_unicode_form_case_and_white_space(column: str,
 
 def test_of_two_columns_with_one_spelling_the_exact_one_is_meant() -> None:
     fields = (Field(name="A B"), Field(name="A  B"))
-    assert columns_in("{A  B} {A B} {a b}", fields) == ("A  B", "A B")
+    assert find_template_columns("{A  B} {A B} {a b}", fields) == ("A  B", "A B")
     assert Table(id="t", name="T", fields=fields).field("A  B") == fields[1]
 
 
 def test_the_advice_on_an_unknown_column_leaves_out_what_is_being_made() -> None:
     fields = (Field(name="Company"), Field(name="Founded"))
     with pytest.raises(BadField) as refused:
-        columns_in("When was {Firm} founded?", fields, making={"Founded"})
+        find_template_columns("When was {Firm} founded?", fields, making={"Founded"})
     assert refused.value.advice == "It has: Company."
 
 
@@ -54,7 +57,7 @@ def test_a_field_without_a_name_is_refused() -> None:
 
 def test_a_unit_stands_in_brackets_of_either_kind_and_nowhere_else() -> None:
     assert parse_field("Weight:number[kg]=How heavy?") == parse_field("Weight:number(kg)=How heavy?")
-    with pytest.raises(BadField, match="stands behind the type"):
+    with pytest.raises(BadField, match="text after the type"):
         parse_field("Weight:number kg=How heavy?")
 
 
@@ -63,8 +66,8 @@ def test_a_template_that_would_become_too_long_is_refused_before_it_is_made() ->
     tracemalloc.start()
     try:
         with pytest.raises(BadField, match=r"longer than 100,000 characters. Name fewer columns"):
-            replace_columns("{A}" * 600, {"A": value})
+            fill_template("{A}" * 600, {"A": value})
         assert tracemalloc.get_traced_memory()[1] < 1_000_000
     finally:
         tracemalloc.stop()
-    assert replace_columns("{A} and { B }", {"A": "a", "B": "b"}) == "a and b"
+    assert fill_template("{A} and { B }", {"A": "a", "B": "b"}) == "a and b"

@@ -4,9 +4,9 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from ..models.endpoint import Endpoint, running_endpoint
-from ..pages import SmallWeb, small_web
-from .works import pages
+from tests.engine.works import pages
+from tests.llm.endpoint import Endpoint, running_endpoint
+from tests.pages import SmallWeb, small_web
 
 
 @pytest.fixture

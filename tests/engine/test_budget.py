@@ -9,17 +9,16 @@ import pytest
 
 from tablewright.domain.fieldspec import parse_field
 from tablewright.domain.model import Cell
-from tablewright.domain.proposal import Operation
-from tablewright.engine.outcome import Filled
-from tablewright.operations.files import import_file
+from tablewright.domain.proposal import ProposedCell
+from tablewright.engine.outcome import RunResult
+from tablewright.operations.files import import_table_file
 from tablewright.operations.fill import FillOptions, plan_fill
 from tablewright.services import Services
 from tablewright.settings import Settings
-
-from ..answering import columns, row_texts
-from ..models.endpoint import Endpoint
-from ..pages import SmallWeb
-from .works import A_CALL, FOUNDED, TABLE, YEARS, path_of, thinking
+from tests.answering import columns, row_texts
+from tests.engine.works import A_CALL, FOUNDED, TABLE, YEARS, path_of, thinking
+from tests.llm.endpoint import Endpoint
+from tests.pages import SmallWeb
 
 CAP = 0.001
 STOPPED = "before this row"
@@ -28,12 +27,12 @@ STOPPED = "before this row"
 async def imported(settings: Settings, folder: Path, table: str = TABLE) -> str:
     (folder / "works.csv").write_text(table, encoding="utf-8")
     async with Services.open(settings) as services:
-        return (await import_file(services, folder / "works.csv")).table.id
+        return (await import_table_file(services, folder / "works.csv")).table.id
 
 
 async def fill(
     settings: Settings, table_id: str, strategy: str = "lookup", *, apply: bool = False
-) -> tuple[Filled, list[Operation]]:
+) -> tuple[RunResult, list[ProposedCell]]:
     async with Services.open(settings) as services:
         run = await plan_fill(services, table_id, [parse_field(FOUNDED)], strategy)
         filled = await run.run()
@@ -43,7 +42,7 @@ async def fill(
         return filled, operations
 
 
-def never_begun(operations: list[Operation]) -> list[str]:
+def never_begun(operations: list[ProposedCell]) -> list[str]:
     """The names of the rows that the run did not come to."""
     names = list(YEARS)
     return [names[each.row_id - 1] for each in operations if STOPPED in (each.cell.error or "")]

@@ -5,9 +5,10 @@ import asyncio
 import pytest
 
 from tablewright.domain.fieldspec import parse_field
-from tablewright.domain.model import Field, given
-from tablewright.engine.fill import Fill, FillPlan
-from tablewright.engine.outbox import shield_to_completion
+from tablewright.domain.model import Field, make_given_cell
+from tablewright.engine.fill import FillRun
+from tablewright.engine.policy import FillPlan
+from tablewright.engine.write_buffer import shield_to_completion
 from tablewright.store.store import Store
 from tablewright.strategies.computation import ComputationStrategy
 
@@ -42,13 +43,13 @@ async def test_its_result_and_its_error_are_told() -> None:
 
 
 async def test_wherever_a_run_is_broken_off_it_has_an_end(store: Store) -> None:
-    rows = [(given(f"n{number}"), given(number)) for number in range(50)]
+    rows = [(make_given_cell(f"n{number}"), make_given_cell(number)) for number in range(50)]
     fields = (Field(name="Name"), Field(name="Price", type="number"))
     table = await store.tables.create("sales", fields, rows, key_field="Name")
     for milliseconds in range(0, 400, 2):
         if milliseconds >= 40 and len(await store.runs.all()) > 5:  # a busy machine begins fewer in that time
             break
-        fill = Fill(store, FillPlan(table, [parse_field("Double:number={Price} * 2")], ComputationStrategy()))
+        fill = FillRun(store, FillPlan(table, [parse_field("Double:number={Price} * 2")], ComputationStrategy()))
         running = asyncio.create_task(fill.run())
         await asyncio.sleep(milliseconds / 1000)
         while not running.done():

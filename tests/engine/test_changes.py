@@ -2,24 +2,24 @@ from __future__ import annotations
 
 import pytest
 
-from tablewright.domain.model import Field, given
-from tablewright.engine.changes import Changes
+from tablewright.domain.model import Field, make_given_cell
+from tablewright.engine.changes import TableChanges
 from tablewright.errors import UsageError
 from tablewright.store.store import Store
 
 
 @pytest.mark.parametrize("typed", ["none", "N/A", "Answer: 42", "The note is: done", "word " * 1_500 + "end", "a\nb"])
 async def test_a_text_that_a_person_types_is_kept_as_it_stands(store: Store, typed: str) -> None:
-    table = await store.tables.create("notes", (Field(name="Name"), Field(name="Note")), [(given("Ann"),)])
-    written = await Changes(store, "me").set_value(table.id, 1, "Note", f" {typed} ")
+    table = await store.tables.create("notes", (Field(name="Name"), Field(name="Note")), [(make_given_cell("Ann"),)])
+    written = await TableChanges(store, "me").set_value(table.id, 1, "Note", f" {typed} ")
     assert written.cell.value == typed
     assert (await store.tables.load(table.id)).rows[0].cell("Note").value == typed
 
 
 async def test_what_is_too_long_to_be_typed_is_refused_and_nothing_is_changed(store: Store) -> None:
     fields = (Field(name="Name"), Field(name="Note"))
-    table = await store.tables.create("notes", fields, [(given("Ann"), given("short"))])
-    changes = Changes(store, "me")
+    table = await store.tables.create("notes", fields, [(make_given_cell("Ann"), make_given_cell("short"))])
+    changes = TableChanges(store, "me")
     with pytest.raises(UsageError, match=r"at most 100,000 characters; this one has 100,001"):
         await changes.write_values(table.id, {(1, "Name"): "Bea", (1, "Note"): "x" * 100_001})
     row = (await store.tables.load(table.id)).rows[0]
@@ -28,8 +28,12 @@ async def test_what_is_too_long_to_be_typed_is_refused_and_nothing_is_changed(st
 
 async def test_a_column_of_another_type_keeps_its_values_or_is_refused(store: Store) -> None:
     fields = (Field(name="Name"), Field(name="Price"))
-    table = await store.tables.create("kettles", fields, [(given("Ann"), given("12")), (given("Bob"), given("7.5"))])
-    changes = Changes(store, "me")
+    table = await store.tables.create(
+        "kettles",
+        fields,
+        [(make_given_cell("Ann"), make_given_cell("12")), (make_given_cell("Bob"), make_given_cell("7.5"))],
+    )
+    changes = TableChanges(store, "me")
     await changes.change_column(table.id, "Price", Field(name="Cost", type="number", unit="GBP"))
     rows = (await store.tables.load(table.id)).rows
     assert [row.cell("Cost").value for row in rows] == [12, 7.5]

@@ -9,12 +9,13 @@ from pathlib import Path
 import pytest
 
 from tablewright.domain.fieldspec import parse_field
-from tablewright.domain.model import Field, Money, Row, given
-from tablewright.domain.proposal import Operation
-from tablewright.engine.fill import Fill, FillPlan
-from tablewright.engine.outbox import MOST_CHARACTERS
+from tablewright.domain.model import Field, Money, Row, make_given_cell
+from tablewright.domain.proposal import ProposedCell
+from tablewright.engine.fill import FillRun
+from tablewright.engine.policy import FillPlan
+from tablewright.engine.write_buffer import MAX_BUFFERED_CHARACTERS
 from tablewright.formulas.formula import Formula
-from tablewright.sandbox.limits import MB, SandboxLimits
+from tablewright.sandbox.limits import MEBIBYTE, SandboxLimits
 from tablewright.store.store import Store
 from tablewright.strategies import compute
 from tablewright.strategies.computation import ComputationStrategy
@@ -25,9 +26,11 @@ FIELDS = (Field(name="A"), Field(name="B"))
 PARTS = [Field(name="A"), Field(name="B")]
 
 
-async def computed(store: Store, question: str, rows: list[tuple[str, str]]) -> list[Operation]:
-    table = await store.tables.create("hostile", FIELDS, [tuple(map(given, row)) for row in rows], key_field="A")
-    filled = await Fill(store, FillPlan(table, [parse_field(f"Out={question}")], ComputationStrategy())).run()
+async def computed(store: Store, question: str, rows: list[tuple[str, str]]) -> list[ProposedCell]:
+    table = await store.tables.create(
+        "hostile", FIELDS, [tuple(map(make_given_cell, row)) for row in rows], key_field="A"
+    )
+    filled = await FillRun(store, FillPlan(table, [parse_field(f"Out={question}")], ComputationStrategy())).run()
     assert (filled.status, filled.rows) == ("done", len(rows))
     return list(await store.proposals.operations(filled.proposal_id))
 
@@ -67,7 +70,7 @@ async def test_long_values_are_written_before_they_fill_the_memory(
     waiting: list[int] = []
     add = store.proposals.add
 
-    async def noted(proposal_id: str, cells: list[Operation]) -> None:
+    async def noted(proposal_id: str, cells: list[ProposedCell]) -> None:
         waiting.append(sum(len(str(each.cell.value)) for each in cells))
         await add(proposal_id, cells)
 
@@ -75,7 +78,7 @@ async def test_long_values_are_written_before_they_fill_the_memory(
     await computed(store, "'{A}{A}{A}'", [("x" * 30_000, "b")] * 150)
     assert sum(waiting) == 150 * 90_000
     # Rows that are under way while a batch is written come into the next.
-    assert max(waiting) <= MOST_CHARACTERS + (ComputationStrategy.concurrency + 1) * 90_000
+    assert max(waiting) <= MAX_BUFFERED_CHARACTERS + (ComputationStrategy.concurrency + 1) * 90_000
 
 
 async def test_a_cell_is_computed_alike_in_place_and_by_a_worker() -> None:
@@ -84,7 +87,9 @@ async def test_a_cell_is_computed_alike_in_place_and_by_a_worker() -> None:
     formula = Formula(field.question, PARTS)
     try:
         short, long = [
-            await computer.compute(field, formula, PARTS, Row(id=1, key="k", cells={"A": given(a), "B": given("€2")}))
+            await computer.compute(
+                field, formula, PARTS, Row(id=1, key="k", cells={"A": make_given_cell(a), "B": make_given_cell("€2")})
+            )
             for a in ("x" * 1_000, "x" * 90_000)
         ]
     finally:
@@ -98,7 +103,7 @@ async def test_a_cell_is_computed_alike_in_place_and_by_a_worker() -> None:
     ("limits", "sentence"),
     [
         (SandboxLimits(seconds=0.001), "took longer than 0.001 s to compute and was given up"),
-        (SandboxLimits(memory=400 * MB), "needs more memory to be computed than the 0.4 GB it may take"),
+        (SandboxLimits(memory=400 * MEBIBYTE), "needs more memory to be computed than the 0.4 GB it may take"),
     ],
 )
 async def test_a_worker_that_is_lost_costs_its_cell(
@@ -110,7 +115,7 @@ async def test_a_worker_that_is_lost_costs_its_cell(
     field = parse_field("Out={A} & 'b'")
     formula = Formula(field.question, PARTS)
     size = 90_000 if limits.seconds < 1 else 200_000_000
-    row = Row(id=1, key="k", cells={"A": given("x" * size), "B": given("b")})
+    row = Row(id=1, key="k", cells={"A": make_given_cell("x" * size), "B": make_given_cell("b")})
     try:
         finding = await computer.compute_in_worker(field, formula, PARTS, row)
     finally:
@@ -123,11 +128,14 @@ async def test_a_worker_that_is_lost_costs_its_cell(
 async def test_others_have_the_event_loop_while_rows_are_computed(store: Store) -> None:
     """However many rows are computed at once, one of them goes on and then lets all others work."""
     table = await store.tables.create(
-        "many", FIELDS, [(given(f"text {at}"), given(str(at))) for at in range(1_500)], key_field="A"
+        "many",
+        FIELDS,
+        [(make_given_cell(f"text {at}"), make_given_cell(str(at))) for at in range(1_500)],
+        key_field="A",
     )
     seen: list[int] = []
     done = 0
-    plain = compute.compute
+    plain = compute.compute_cell
 
     def counted(*args: object, **named: object) -> object:
         nonlocal done
@@ -141,12 +149,12 @@ async def test_others_have_the_event_loop_while_rows_are_computed(store: Store) 
 
     question = "+".join(["LEN({A} & {B})"] * 50)
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr("tablewright.strategies.computation.compute", counted)
-        patched.setattr(compute, "TURN", 0.0)
+        patched.setattr("tablewright.strategies.computation.compute_cell", counted)
+        patched.setattr(compute, "TURN_SECONDS", 0.0)
         looking = asyncio.create_task(look())
         try:
             async with asyncio.timeout(PATIENCE):
-                fill = Fill(
+                fill = FillRun(
                     store,
                     FillPlan(table, [parse_field(f"Out:number={question}")], ComputationStrategy(), concurrency=20),
                 )

@@ -10,16 +10,16 @@ from typing import Any
 import pytest
 
 from tablewright.domain.fieldspec import parse_field
-from tablewright.domain.model import Field, Table, given
+from tablewright.domain.model import Field, Table, make_given_cell
 from tablewright.domain.run import Estimate
-from tablewright.engine.estimate import Job, estimate
-from tablewright.engine.fill import Fill, FillPlan
-from tablewright.engine.outcome import Filled
-from tablewright.engine.policy import Terms
-from tablewright.models.build import build
-from tablewright.models.local import SERVERS
-from tablewright.models.text_budget import ROWS_A_CALL
-from tablewright.operations.files import import_file
+from tablewright.engine.estimate import EstimateRequest, estimate_run
+from tablewright.engine.fill import FillRun
+from tablewright.engine.outcome import RunResult
+from tablewright.engine.policy import FillPlan, RunPolicy
+from tablewright.llm.build import build_model
+from tablewright.llm.local import SERVERS
+from tablewright.llm.text_budget import TEXT_LIMITS
+from tablewright.operations.files import import_table_file
 from tablewright.operations.fill import FillOptions, plan_fill
 from tablewright.services import Services
 from tablewright.settings import Settings
@@ -28,11 +28,10 @@ from tablewright.strategies import estimates
 from tablewright.strategies.computation import ComputationStrategy
 from tablewright.strategies.strategy import NO_TOOLS, Answer, Effort, Expected, Need, Strategy, Task, Tools
 from tablewright.strategies.transform import TransformStrategy
-
-from ..models.endpoint import Endpoint
-from ..models.tiny_gguf import write_tiny_model
-from ..pages import SmallWeb
-from .works import A_CALL, FOUNDED, READ, TABLE, WRITTEN, YEARS, thinking
+from tests.engine.works import A_CALL, FOUNDED, READ, TABLE, WRITTEN, YEARS, thinking
+from tests.llm.endpoint import Endpoint
+from tests.llm.tiny_gguf import write_tiny_model
+from tests.pages import SmallWeb
 
 SEAT = "Seat=Where is {Company} based?"
 
@@ -44,20 +43,20 @@ class Desk:
         self.services = services
         self.table_id = table_id
 
-    async def plan(self, *fields: str, strategy: str = "lookup", **more: Any) -> Fill:
+    async def plan(self, *fields: str, strategy: str = "lookup", **more: Any) -> FillRun:
         asked = [parse_field(text) for text in fields or (FOUNDED,)]
         return await plan_fill(self.services, self.table_id, asked, strategy, how=FillOptions(**more))
 
     async def estimate(self, *fields: str, strategy: str = "lookup", **more: Any) -> Estimate:
         return await (await self.plan(*fields, strategy=strategy, **more)).estimate()
 
-    async def fill(self, *fields: str, strategy: str = "lookup", **more: Any) -> Filled:
+    async def fill(self, *fields: str, strategy: str = "lookup", **more: Any) -> RunResult:
         return await (await self.plan(*fields, strategy=strategy, **more)).run()
 
 
 async def desk(services: Services, folder: Path, table: str = TABLE) -> Desk:
     (folder / "works.csv").write_text(table, encoding="utf-8")
-    return Desk(services, (await import_file(services, folder / "works.csv")).table.id)
+    return Desk(services, (await import_table_file(services, folder / "works.csv")).table.id)
 
 
 # ── what is to be done ───────────────────────────────────────────────────────────────────────────────────────────────
@@ -182,7 +181,7 @@ async def test_searches_have_their_price(web: SmallWeb, tmp_path: Path) -> None:
     assert run.costs_money
     assert (likely.model, likely.calls.high) == ("", 0)
     assert likely.cost_usd is not None
-    assert likely.cost_usd.likely == pytest.approx(0.01 * 30 * estimates.BY_RULE["lookup"].searches)
+    assert likely.cost_usd.likely == pytest.approx(0.01 * 30 * estimates.Assumed.BY_RULE["lookup"].searches)
 
 
 async def test_what_is_played_offline_takes_nothing(web: SmallWeb, model: Endpoint, tmp_path: Path) -> None:
@@ -199,7 +198,7 @@ async def test_a_local_model_is_not_loaded_for_it(web: SmallWeb, tmp_path: Path)
         assert not run.costs_money
     assert likely.cost_usd is not None
     assert likely.cost_usd.high == 0
-    assert likely.seconds > 30 * estimates.LOCAL_CALL_SECONDS
+    assert likely.seconds > 30 * estimates.Assumed.LOCAL_CALL_SECONDS
     assert not SERVERS.running
 
 
@@ -218,7 +217,7 @@ WORKS = Table(id="works", name="works", fields=(Field(name="Company"), Field(nam
 
 @pytest.fixture
 def asked(model: Endpoint, tmp_path: Path) -> Tools:
-    built = build(thinking(Settings(home=str(tmp_path)), model))
+    built = build_model(thinking(Settings(home=str(tmp_path)), model))
     assert built is not None
     return Tools(model=built)
 
@@ -229,29 +228,32 @@ def task(*fields: str, **params: str) -> Task:
 
 def test_the_pipeline_asks_once_for_all_columns_of_a_row(asked: Tools) -> None:
     one, four = (
-        estimates.pipeline(task(*[FOUNDED, SEAT, "Chair=", "Staff:number="][:count]), asked) for count in (1, 4)
+        estimates.estimate_pipeline(task(*[FOUNDED, SEAT, "Chair=", "Staff:number="][:count]), asked)
+        for count in (1, 4)
     )
     assert one.row.calls < four.row.calls < 1, "what is judged is asked about a second time"
     assert one.once.calls == four.once.calls == 1
     assert one.row.input_tokens < four.row.input_tokens < 2 * one.row.input_tokens
     assert one.row.output_tokens < four.row.output_tokens < 4 * one.row.output_tokens
-    alone = estimates.pipeline(task(FOUNDED, rows_a_call="1"), asked)
+    alone = estimates.estimate_pipeline(task(FOUNDED, rows_a_call="1"), asked)
     assert one.row.calls < alone.row.calls
-    about_two_things = estimates.pipeline(task(FOUNDED, "Maker seat=Where is the maker of {Price} based?"), asked)
+    about_two_things = estimates.estimate_pipeline(
+        task(FOUNDED, "Maker seat=Where is the maker of {Price} based?"), asked
+    )
     assert about_two_things.once.calls == 2
-    assert estimates.pipeline(task(FOUNDED), NO_TOOLS).row.calls == 0
+    assert estimates.estimate_pipeline(task(FOUNDED), NO_TOOLS).row.calls == 0
 
 
-SHARED = 1 / (estimates.BATCH_FULL * ROWS_A_CALL)
-"""The part of a call that a row with a short text takes."""
+# The part of a call that a row with a short text takes.
+SHARED = 1 / (estimates.Assumed.BATCH_FULL * TEXT_LIMITS.rows_per_call)
 
 
 def test_a_formula_takes_nothing_and_one_in_words_a_call(asked: Tools) -> None:
     computation = ComputationStrategy()
     assert computation.expected(task("Twice:number={Price} * 2"), asked) == Expected()
     words = computation.expected(task("Gross:number={Price} plus 19% VAT"), asked)
-    assert words.once.calls == pytest.approx(1 + estimates.ASKED_TWICE)
-    assert words.row.calls == pytest.approx(SHARED * estimates.NO_FORMULA * (1 + estimates.ASKED_TWICE))
+    assert words.once.calls == pytest.approx(1 + estimates.Assumed.ASKED_TWICE)
+    assert words.row.calls == pytest.approx(SHARED * estimates.Assumed.NO_FORMULA * (1 + estimates.Assumed.ASKED_TWICE))
 
 
 def test_writing_from_the_row_takes_one_call_for_all_its_columns(asked: Tools) -> None:
@@ -259,7 +261,7 @@ def test_writing_from_the_row_takes_one_call_for_all_its_columns(asked: Tools) -
         TransformStrategy().expected(task(*["German=Translate {Company} to German", "Kind=What is it?"][:count]), asked)
         for count in (1, 2)
     )
-    assert one.row.calls == two.row.calls == pytest.approx(SHARED * (1 + estimates.ASKED_TWICE))
+    assert one.row.calls == two.row.calls == pytest.approx(SHARED * (1 + estimates.Assumed.ASKED_TWICE))
     assert one.row.input_tokens < two.row.input_tokens
     assert one.row.output_tokens == pytest.approx(two.row.output_tokens / 2, rel=0.1)
 
@@ -277,9 +279,11 @@ class Silent(Strategy):
 
 
 async def test_a_strategy_that_does_not_say_gets_a_neutral_guess(store: Store, asked: Tools) -> None:
-    table = await store.tables.create("works", WORKS.fields, [(given(name), given(1)) for name in YEARS])
+    table = await store.tables.create(
+        "works", WORKS.fields, [(make_given_cell(name), make_given_cell(1)) for name in YEARS]
+    )
     named = Table(id=table.id, name="works", fields=WORKS.fields, key_field="Company")
-    likely = await Fill(
+    likely = await FillRun(
         store, FillPlan(named, [parse_field(FOUNDED), parse_field(SEAT)], Silent()), tools=asked
     ).estimate()
     assert (likely.rows, likely.calls.likely, likely.searches, likely.pages) == (30, 60, 60, 60)
@@ -290,15 +294,17 @@ def test_further_attempts_and_a_stronger_model_cost_more(asked: Tools, model: En
     likely = Expected(row=call, once=call, again=call, again_once=call)
 
     def cost(attempts: int, tools: Tools) -> tuple[float, float]:
-        job = Job(rows=100, cells=100, expected=likely, terms=Terms(), attempts=attempts, concurrency=4)
-        made = estimate(job, tools)
+        job = EstimateRequest(
+            rows=100, cells=100, expected=likely, policy=RunPolicy(), attempts=attempts, concurrency=4
+        )
+        made = estimate_run(job, tools)
         assert made.cost_usd is not None
         return made.calls.likely, made.cost_usd.likely
 
-    strong = build(thinking(Settings(home=str(tmp_path)), model, model="openai:gpt-4o"))
+    strong = build_model(thinking(Settings(home=str(tmp_path)), model, model="openai:gpt-4o"))
     (calls, paid), (more_calls, more_paid) = cost(1, asked), cost(3, asked)
-    weak = 100 * estimates.WEAK_ROWS
-    plans = 2 * estimates.WEAK_FIELDS
-    assert (calls, more_calls) == (101, round(101 + weak + weak * estimates.STILL_WEAK + plans))
+    weak = 100 * estimates.Assumed.WEAK_ROWS
+    plans = 2 * estimates.Assumed.WEAK_FIELDS
+    assert (calls, more_calls) == (101, round(101 + weak + weak * estimates.Assumed.STILL_WEAK + plans))
     assert more_paid / paid == pytest.approx(more_calls / calls, rel=0.01)
     assert cost(3, replace(asked, strong=strong))[1] > 2 * more_paid

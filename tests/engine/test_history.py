@@ -9,22 +9,21 @@ from typing import Any
 
 import pytest
 
-from tablewright.domain.edits import SetCell, flag
+from tablewright.domain.edits import SetCell, mark_cell_flagged
 from tablewright.domain.fieldspec import parse_field
-from tablewright.domain.model import Attempt, Evidence, Field, Finding, Row, Step, Table, given
-from tablewright.engine.changes import Changes
-from tablewright.engine.fill import Fill, FillPlan
-from tablewright.engine.outcome import Filled
-from tablewright.engine.policy import ONCE, USUAL, RetryPolicy
-from tablewright.journeys import enrich
-from tablewright.journeys.enrich import cells_to_fill
-from tablewright.operations.files import import_file
+from tablewright.domain.model import Attempt, Evidence, Field, Finding, Row, Step, Table, make_given_cell
+from tablewright.engine import planning
+from tablewright.engine.changes import TableChanges
+from tablewright.engine.fill import FillRun
+from tablewright.engine.outcome import RunResult
+from tablewright.engine.planning import find_cells_to_fill
+from tablewright.engine.policy import DEFAULT_POLICY, SINGLE_ATTEMPT, FillPlan, RetryPolicy
+from tablewright.operations.files import import_table_file
 from tablewright.operations.fill import FillOptions, plan_fill
 from tablewright.services import Services
 from tablewright.store.store import Store
-from tablewright.strategies.strategy import FIRST, Answer, Feedback, Kind, Need, Strategy, Task, Tell, Tools
-
-from ..pages import Page, small_web
+from tablewright.strategies.strategy import FIRST_ATTEMPT, Answer, Feedback, Kind, Need, Strategy, Task, Tell, Tools
+from tests.pages import Page, small_web
 
 CITY = Field(name="City", question="Where is {Name}?")
 FLOORS = Field(name="Floors", type="number", question="How many floors has {Name}?")
@@ -69,7 +68,7 @@ class LookingAnswer:
         self._strategy, self._task = strategy, task
 
     async def __call__(self, row: Row, tell: Tell) -> Sequence[Finding]:
-        return await self.begin(row, tell).attempt(FIRST)
+        return await self.begin(row, tell).attempt(FIRST_ATTEMPT)
 
     def begin(self, row: Row, tell: Tell) -> LookingWork:
         return LookingWork(self._strategy, self._task, row, tell)
@@ -113,18 +112,25 @@ class Plain(Looking):
 
 
 async def towers(store: Store) -> Table:
-    return await store.tables.create("towers", (Field(name="Name"),), [(given("A"),), (given("B"),)], key_field="Name")
+    return await store.tables.create(
+        "towers", (Field(name="Name"),), [(make_given_cell("A"),), (make_given_cell("B"),)], key_field="Name"
+    )
 
 
 async def run(
-    store: Store, table_id: str, strategy: Strategy, *fields: Field, again: bool = False, retry: RetryPolicy = ONCE
-) -> Filled:
+    store: Store,
+    table_id: str,
+    strategy: Strategy,
+    *fields: Field,
+    again: bool = False,
+    retry: RetryPolicy = SINGLE_ATTEMPT,
+) -> RunResult:
     table = await store.tables.find(table_id)
-    only = await cells_to_fill(store, table, fields) if again else None
-    return await Fill(store, FillPlan(table, fields, strategy, only=only, again=again, retry=retry)).run()
+    only = await find_cells_to_fill(store, table, fields) if again else None
+    return await FillRun(store, FillPlan(table, fields, strategy, only=only, again=again, retry=retry)).run()
 
 
-async def cells(store: Store, filled: Filled) -> dict[tuple[int, str], Any]:
+async def cells(store: Store, filled: RunResult) -> dict[tuple[int, str], Any]:
     return {(each.row_id, each.field): each.cell for each in await store.proposals.operations(filled.proposal_id)}
 
 
@@ -135,8 +141,10 @@ async def test_who_asks_again_looks_where_no_run_has_looked(store: Store) -> Non
     table = await towers(store)
     strategy = Looking({"City": [(None, 0.0)]})
     first = await run(store, table.id, strategy, CITY)
-    assert all(feedback == FIRST for _, feedback in strategy.told), "on a plain first run there is nothing to tell"
-    await Changes(store, "ann").apply(first.proposal_id)
+    assert all(feedback == FIRST_ATTEMPT for _, feedback in strategy.told), (
+        "on a plain first run there is nothing to tell"
+    )
+    await TableChanges(store, "ann").apply(first.proposal_id)
 
     await run(store, table.id, strategy, CITY)
     assert len(strategy.told) == 2, "what was looked for in vain is not looked for again by itself"
@@ -152,9 +160,9 @@ async def test_who_asks_again_looks_where_no_run_has_looked(store: Store) -> Non
 async def test_another_look_avoids_also_what_was_never_applied(store: Store) -> None:
     table = await towers(store)
     strategy = Looking({"City": [(None, 0.0)]})
-    await Changes(store, "ann").reject((await run(store, table.id, strategy, CITY)).proposal_id)
+    await TableChanges(store, "ann").reject((await run(store, table.id, strategy, CITY)).proposal_id)
     await run(store, table.id, strategy, CITY)
-    assert all(feedback == FIRST for _, feedback in strategy.told)
+    assert all(feedback == FIRST_ATTEMPT for _, feedback in strategy.told)
     await run(store, table.id, strategy, CITY, again=True)
     assert len(strategy.told[-1][1].earlier) == 2
     assert strategy.told[-1][1].avoid_queries == ("query 1",)
@@ -162,14 +170,14 @@ async def test_another_look_avoids_also_what_was_never_applied(store: Store) -> 
 
 async def test_what_was_found_is_avoided_by_another_look_only_once_it_is_refused(store: Store) -> None:
     table = await towers(store)
-    strategy, changes = Looking({"City": [("Paris", 0.9)]}), Changes(store, "ann")
+    strategy, changes = Looking({"City": [("Paris", 0.9)]}), TableChanges(store, "ann")
     filled = await run(store, table.id, strategy, CITY)
     await run(store, table.id, strategy, CITY, again=True)
     undecided = strategy.told[-1][1]
     assert (len(undecided.earlier), undecided.avoid_urls, undecided.notes) == (1, (), {})
     await changes.reject(filled.proposal_id)
     await run(store, table.id, strategy, CITY)
-    assert strategy.told[-1][1] == FIRST, "a plain run does not know whether the value was meant"
+    assert strategy.told[-1][1] == FIRST_ATTEMPT, "a plain run does not know whether the value was meant"
     await run(store, table.id, strategy, CITY, again=True)
     refused = strategy.told[-1][1]
     assert refused.notes == {"City": "A person refused 'Paris'"}
@@ -179,9 +187,9 @@ async def test_what_was_found_is_avoided_by_another_look_only_once_it_is_refused
 async def test_the_attempts_of_other_columns_are_not_told(store: Store) -> None:
     table = await towers(store)
     strategy = Looking({"City": [(None, 0.0)], "Floors": [(None, 0.0)]})
-    await Changes(store, "ann").apply((await run(store, table.id, strategy, FLOORS)).proposal_id)
+    await TableChanges(store, "ann").apply((await run(store, table.id, strategy, FLOORS)).proposal_id)
     await run(store, table.id, strategy, CITY, again=True)
-    assert strategy.told[-1][1] == FIRST
+    assert strategy.told[-1][1] == FIRST_ATTEMPT
 
 
 async def test_further_attempts_of_a_run_know_the_earlier_ones_too(store: Store) -> None:
@@ -214,7 +222,7 @@ async def test_an_attempt_that_fails_is_kept_too(store: Store) -> None:
 
 async def test_a_flag_is_told_with_its_note_and_what_it_refused_is_looked_for_elsewhere(store: Store) -> None:
     table = await towers(store)
-    strategy, changes = Looking({"City": [("Paris", 0.9)]}), Changes(store, "ann")
+    strategy, changes = Looking({"City": [("Paris", 0.9)]}), TableChanges(store, "ann")
     await changes.apply((await run(store, table.id, strategy, CITY)).proposal_id)
     await changes.flag(table.id, 1, "City", "wrong city")
     await run(store, table.id, strategy, CITY)
@@ -227,9 +235,9 @@ async def test_a_page_that_changed_is_read_again(store: Store) -> None:
     """A recheck flags what a page no longer says; what it says now may be the answer."""
     table = await towers(store)
     strategy = Looking({"City": [("Paris", 0.9)]})
-    await Changes(store, "ann").apply((await run(store, table.id, strategy, CITY)).proposal_id)
+    await TableChanges(store, "ann").apply((await run(store, table.id, strategy, CITY)).proposal_id)
     cell = (await store.tables.rows(table.id, [1])).rows[0].cell("City")
-    gone = SetCell(row_id=1, field="City", cell=flag(cell, "“Paris” is no longer on a.example"))
+    gone = SetCell(row_id=1, field="City", cell=mark_cell_flagged(cell, "“Paris” is no longer on a.example"))
     await store.log.commit(table.id, [gone], kind="recheck")
     await run(store, table.id, strategy, CITY)
     told = strategy.told[-1][1]
@@ -239,7 +247,7 @@ async def test_a_page_that_changed_is_read_again(store: Store) -> None:
 
 async def test_what_a_person_replaced_or_removed_is_told_when_the_cell_is_asked_for(store: Store) -> None:
     table = await towers(store)
-    strategy, changes = Looking({"City": [("Paris", 0.9)]}), Changes(store, "ann")
+    strategy, changes = Looking({"City": [("Paris", 0.9)]}), TableChanges(store, "ann")
     await changes.apply((await run(store, table.id, strategy, CITY)).proposal_id)
     await changes.set_value(table.id, 1, "City", "Lyon")
     await changes.flag(table.id, 1, "City")
@@ -254,7 +262,7 @@ async def test_what_a_person_replaced_or_removed_is_told_when_the_cell_is_asked_
 
 async def test_a_run_begins_with_the_examples_of_its_columns_and_keeps_them(store: Store) -> None:
     table = await towers(store)
-    strategy, changes = Looking({"City": [("Paris", 0.9)]}), Changes(store, "ann")
+    strategy, changes = Looking({"City": [("Paris", 0.9)]}), TableChanges(store, "ann")
     await changes.apply((await run(store, table.id, strategy, CITY)).proposal_id)
     await changes.set_value(table.id, 1, "City", "Lyon (France)")
     await changes.set_value(table.id, 2, "City", "")
@@ -267,18 +275,18 @@ async def test_all_slices_of_a_durable_run_have_the_examples_and_the_history_it_
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     table = await towers(store)
-    strategy, changes = Looking({"City": [(None, 0.0)]}), Changes(store, "ann")
-    monkeypatch.setattr(enrich, "find_strategy", lambda name: strategy)
+    strategy, changes = Looking({"City": [(None, 0.0)]}), TableChanges(store, "ann")
+    monkeypatch.setattr(planning, "find_strategy", lambda name: strategy)
     await changes.apply((await run(store, table.id, strategy, CITY)).proposal_id)
     await changes.set_value(table.id, 2, "City", "Lyon (France)")
 
     table = await store.tables.find(table.id)
-    only = await cells_to_fill(store, table, [CITY])
-    run_id = await Fill(store, FillPlan(table, [CITY], strategy, only=only, again=True)).begin("here")
+    only = await find_cells_to_fill(store, table, [CITY])
+    run_id = await FillRun(store, FillPlan(table, [CITY], strategy, only=only, again=True)).begin("here")
     await changes.set_value(table.id, 2, "City", "Lyon")
     part = await store.slices.claim(run_id, 1, "here")
-    plan = await enrich.reopen(store, await store.runs.get(run_id), strategy, USUAL)
-    fill = await enrich.open_slice(store, plan, part.left, enrich.no_tools)
+    plan = await planning.load_fill_plan(store, await store.runs.get(run_id), strategy, DEFAULT_POLICY)
+    fill = await planning.open_slice(store, plan, part.left, planning.open_no_tools)
     assert await fill.run_slice(part, await store.proposals.of_run(run_id), nullcontext())
     assert strategy.examples[-1] == {"City": ("Lyon (France)",)}
     assert strategy.told[-1][1].avoid_queries == ("query 1",)
@@ -325,7 +333,7 @@ async def filled_once(services: Services, folder: Path, strategy: str, **how: An
     """The attempts at the one row of the table, which is made where it is not there yet."""
     if not await services.tables():
         (folder / "firms.csv").write_text("Company\nAcme Turbines\n", encoding="utf-8")
-        await import_file(services, folder / "firms.csv")
+        await import_table_file(services, folder / "firms.csv")
     fax = [parse_field("Fax=What is the fax number of {Company}?")]
     run = await plan_fill(services, "firms", fax, strategy, how=FillOptions(attempts=1, **how))
     return (await services.store.attempts.of_run((await run.run()).run_id))[1]

@@ -11,36 +11,35 @@ import pytest
 from pydantic import BaseModel
 
 from tablewright.domain.fieldspec import parse_field
-from tablewright.domain.proposal import Operation
+from tablewright.domain.proposal import ProposedCell
 from tablewright.domain.retrieved import Refusal, Retrieved
 from tablewright.domain.run import Progress
-from tablewright.engine.outcome import Filled
+from tablewright.engine.outcome import RunResult
 from tablewright.errors import ModelUnavailable, SearchError
-from tablewright.models import retry
-from tablewright.models.build import build
-from tablewright.operations.files import import_file
+from tablewright.llm import retry
+from tablewright.llm.build import build_model
+from tablewright.operations.files import import_table_file
 from tablewright.operations.fill import plan_fill, report_fill
 from tablewright.operations.runs import RunRequest, get_run
 from tablewright.services import Services
 from tablewright.settings import Settings
-from tablewright.sources.breaker import CircuitBreaker, row_failures
-from tablewright.sources.search import provider
-from tablewright.sources.source import Query, Searched
 from tablewright.strategies.strategy import Tools
+from tablewright.web.breaker import CircuitBreaker, track_row_failures
+from tablewright.web.search import provider
+from tablewright.web.source import Query, SearchResponse
+from tests.engine.works import FOUNDED, TABLE, YEARS, pages, reads_the_year, thinking
+from tests.llm.endpoint import Asked, Endpoint, Reply, refusal
+from tests.pages import SmallWeb, small_web
 
-from ..models.endpoint import Asked, Endpoint, Reply, refusal
-from ..pages import SmallWeb, small_web
-from .works import FOUNDED, TABLE, YEARS, pages, reads_the_year, thinking
-
+# Nobody listens there.
 CLOSED = "http://127.0.0.1:9"
-"""Nobody listens there."""
 STRATEGIES = ["lookup", "research", "pipeline"]
 
 
 @pytest.fixture(autouse=True)
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(provider, "WAITS", (0.0, 0.0))
-    monkeypatch.setattr(retry, "FIRST_WAIT", 0.0)
+    monkeypatch.setattr(retry, "FIRST_WAIT_SECONDS", 0.0)
 
 
 @pytest.fixture
@@ -57,12 +56,12 @@ async def sites() -> AsyncIterator[SmallWeb]:
 async def imported(settings: Settings, folder: Path, table: str = TABLE) -> str:
     (folder / "works.csv").write_text(table, encoding="utf-8")
     async with Services.open(settings) as services:
-        return (await import_file(services, folder / "works.csv")).table.id
+        return (await import_table_file(services, folder / "works.csv")).table.id
 
 
 async def filled(
     settings: Settings, table_id: str, strategy: str = "lookup", field: str = FOUNDED
-) -> tuple[Filled, list[Operation]]:
+) -> tuple[RunResult, list[ProposedCell]]:
     async with Services.open(settings) as services:
         run = await plan_fill(services, table_id, [parse_field(field)], strategy)
         done = await run.run()
@@ -111,7 +110,7 @@ async def test_a_dead_model_pauses_the_run_instead_of_leaving_it_to_the_rules(
 async def test_a_model_that_hangs_pauses_the_run_after_one_request_and_its_retry(
     web: SmallWeb, model: Endpoint, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, strategy: str
 ) -> None:
-    monkeypatch.setattr(retry, "REST", 60.0)  # however slow the machine is
+    monkeypatch.setattr(retry, "MIN_REST_SECONDS", 60.0)  # however slow the machine is
     settings = thinking(web.settings(tmp_path), model)
     table_id = await imported(settings, tmp_path)
     answering, model.otherwise = model.otherwise, Reply(never=True)
@@ -130,7 +129,7 @@ class DeadSource:
     def __init__(self) -> None:
         self.asked = 0
 
-    async def search(self, query: Query) -> Searched:
+    async def search(self, query: Query) -> SearchResponse:
         self.asked += 1
         raise SearchError("The engine did not answer within 30 seconds.", advice="Check it.")
 
@@ -159,7 +158,7 @@ async def test_once_the_run_is_paused_rows_under_way_do_not_ask_what_is_down() -
     pages = [await web.open(f"http://{host}.example/") for host in "abc"]
     assert [isinstance(page, Refusal) and page.reason for page in pages] == ["error"] * 3
     assert dead.asked == 2
-    with row_failures(7) as late:  # a row that comes after the pause has not been answered either
+    with track_row_failures(7) as late:  # a row that comes after the pause has not been answered either
         await web.open("http://d.example/")
         with suppress(SearchError):
             await search.search(Query(text="Acme"))
@@ -167,7 +166,7 @@ async def test_once_the_run_is_paused_rows_under_way_do_not_ask_what_is_down() -
 
 
 async def test_a_model_that_is_down_is_not_asked_by_rows_under_way(model: Endpoint, tmp_path: Path) -> None:
-    asking = build(thinking(Settings(home=str(tmp_path)), model))
+    asking = build_model(thinking(Settings(home=str(tmp_path)), model))
     model.otherwise = refusal(500, "out of order")
     assert asking is not None
     async with asking:
@@ -176,7 +175,7 @@ async def test_a_model_that_is_down_is_not_asked_by_rows_under_way(model: Endpoi
         for _ in range(3):
             with pytest.raises(ModelUnavailable, match="out of order"):
                 await watched.ask(instructions="Read.", prompt="It is.", output=Word)
-    assert len(model.asked) == retry.TRIES
+    assert len(model.asked) == retry.MAX_TRIES
 
 
 class Word(BaseModel):
@@ -330,24 +329,24 @@ async def test_many_skipped_rows_are_named_and_counted(web: SmallWeb, tmp_path: 
 def test_success_resets_the_count_and_hosts_and_rows_count_once() -> None:
     breaker = CircuitBreaker(3)
     for by in ("1", "2", "2", "2"):
-        breaker.failed("search", "no", by=by)
+        breaker.record_failure("search", "no", by=by)
     assert breaker.outage is None
-    breaker.worked("search")
+    breaker.record_success("search")
     for by in ("3", "4"):
-        breaker.failed("search", "no", by=by)
-    breaker.failed("model", "no", by="5")
+        breaker.record_failure("search", "no", by=by)
+    breaker.record_failure("model", "no", by="5")
     assert breaker.outage is None
-    breaker.failed("search", "no", "Do this.", by="5")
+    breaker.record_failure("search", "no", "Do this.", by="5")
     assert str(breaker.outage) == "The search failed 3 times in a row: no. Do this."
 
 
 def test_one_site_is_all_of_the_web_where_several_rows_lack_it_and_no_page_ever_opened() -> None:
     breaker = CircuitBreaker(5)
-    breaker.failed("web", "no connection", by="a.example")
-    assert not breaker.is_dead("web", 1)
-    assert breaker.is_dead("web", 2)
-    breaker.open("web")
+    breaker.record_failure("web", "no connection", by="a.example")
+    assert not breaker.never_answered("web", 1)
+    assert breaker.never_answered("web", 2)
+    breaker.trip("web")
     assert str(breaker.outage) == "No page could be opened: no connection."
-    breaker.worked("web")
-    breaker.failed("web", "no connection", by="a.example")
-    assert not breaker.is_dead("web", 2)
+    breaker.record_success("web")
+    breaker.record_failure("web", "no connection", by="a.example")
+    assert not breaker.never_answered("web", 2)

@@ -10,22 +10,21 @@ from typing import Any
 
 import pytest
 
-from tablewright.assembly import open_web
 from tablewright.citations.quotes import cite_span
 from tablewright.domain.edits import SetCell
 from tablewright.domain.fieldspec import parse_field
-from tablewright.domain.model import Cell, Evidence, Field, given
+from tablewright.domain.model import Cell, Evidence, Field, make_given_cell
 from tablewright.domain.retrieved import Refusal, Retrieved
-from tablewright.engine.recheck import Recheck, judge, overall
+from tablewright.engine.recheck import Recheck, combine_source_verdicts, judge_evidence
 from tablewright.errors import NotFound
 from tablewright.operations import fill
-from tablewright.operations.files import export_file, import_file
+from tablewright.operations.files import export_table_file, import_table_file
 from tablewright.operations.fill import RecheckResult, RecheckTable, plan_fill
 from tablewright.services import Services
-from tablewright.sources.source import Query, Searched
 from tablewright.store.store import Store
-
-from ..pages import Page, SmallWeb, small_web
+from tablewright.strategies.toolbox import open_web
+from tablewright.web.source import Query, SearchResponse
+from tests.pages import Page, SmallWeb, small_web
 
 NAMES = ("Kestrelworks", "Quillon Robotics", "Halden Foods")
 YEARS = (2009, 1987, 1964)
@@ -47,7 +46,7 @@ async def filled(tmp_path: Path) -> AsyncIterator[tuple[SmallWeb, Services]]:
     (tmp_path / "companies.csv").write_text("Company\n" + "\n".join(NAMES) + "\n")
     pages = {path(name): page(name, year) for name, year in zip(NAMES, YEARS, strict=True)}
     async with small_web(pages) as web, Services.open(web.settings(tmp_path / "home")) as services:
-        await import_file(services, tmp_path / "companies.csv")
+        await import_table_file(services, tmp_path / "companies.csv")
         run = await plan_fill(services, "companies", [FOUNDED])
         await services.changes.apply((await run.run()).proposal_id)
         assert [(cell.value, cell.status) for cell in await cells(services)] == [(y, "ENRICHED") for y in YEARS]
@@ -156,10 +155,10 @@ async def test_offline_nothing_is_checked(tmp_path: Path) -> None:
 
 async def test_an_imported_table_is_rechecked_and_no_search_provider_is_needed(tmp_path: Path) -> None:
     async with filled(tmp_path) as (web, services):
-        await export_file(services, "companies", tmp_path / "companies.json")
+        await export_table_file(services, "companies", tmp_path / "companies.json")
         web.pages["/quillon"] = page("Quillon Robotics", 1991)
         async with Services.open(replace(web.settings(tmp_path / "elsewhere"), search="brave")) as other:
-            await import_file(other, tmp_path / "companies.json")
+            await import_table_file(other, tmp_path / "companies.json")
             done = await recheck(other)
             assert [cell.verdict for cell in done.cells] == ["supported", "changed", "supported"]
             assert "not kept here" in done.cells[1].note
@@ -191,9 +190,7 @@ async def test_stopping_keeps_what_was_seen_so_far(tmp_path: Path) -> None:
         assert done.status == "cancelled"
         verdicts = [cell.verdict for cell in done.cells]
         assert 1 <= verdicts.count("changed") < 3
-        assert {cell.note for cell in done.cells if cell.verdict == "not checked"} == {
-            "stopped before it was asked for"
-        }
+        assert {cell.note for cell in done.cells if cell.verdict == "not checked"} == {"stopped before it was fetched"}
         statuses = [cell.status for cell in await cells(services)]
         assert statuses == ["FLAGGED" if verdict == "changed" else "ENRICHED" for verdict in verdicts]
 
@@ -205,7 +202,7 @@ class Changing:
         self._store = store
         self._table_id = table_id
 
-    async def search(self, query: Query) -> Searched:
+    async def search(self, query: Query) -> SearchResponse:
         raise NotImplementedError
 
     async def open(self, origin: str) -> Retrieved | Refusal:
@@ -234,7 +231,7 @@ async def test_what_somebody_wrote_in_the_meantime_is_not_flagged_and_what_only_
     document = Cell(value=1987, status="ENRICHED", evidence=(Evidence(origin="d17", quote="in 1987"),))
     computed = Cell(value=1987, status="ENRICHED", evidence=(Evidence(origin="formula", quote="1987 = 1987"),))
     fields = (Field(name="Company"), Field(name="Founded", type="number", depends_on=("Company",)))
-    rows = [(given("A"), cell) for cell in (found, found, found, snippet, document, computed, imported)]
+    rows = [(make_given_cell("A"), cell) for cell in (found, found, found, snippet, document, computed, imported)]
     table = await store.tables.create("companies", fields, rows, key_field="Company")
     done = await Recheck(store, table, Changing(store, table.id)).run()
     assert [cell.verdict for cell in done.cells] == [*["changed"] * 3, *["not checked"] * 2, "changed"]
@@ -262,7 +259,7 @@ QUOTE = cite_span(SAID, 3, 22)
 
 
 def verdict(evidence: Evidence, page: Retrieved | Refusal, cell: Cell = CELL) -> str:
-    return judge(cell, YEAR, evidence, page).verdict
+    return judge_evidence(cell, YEAR, evidence, page).verdict
 
 
 def test_a_quote_may_move_and_change_its_spaces() -> None:
@@ -278,11 +275,11 @@ def test_an_empty_page_an_unseen_quote_and_a_value_no_rule_leads_to_prove_nothin
 
 
 def test_one_source_that_still_says_it_is_enough_and_the_note_names_the_others() -> None:
-    gone = judge(CELL, YEAR, QUOTE, Retrieved(origin=SAID.origin, text="Moved."))
-    kept = judge(CELL, YEAR, QUOTE, SAID)
-    down = judge(CELL, YEAR, QUOTE, Refusal(origin=SAID.origin, reason="error", detail="no answer"))
-    assert overall([gone, kept, down]) == "supported"
-    assert overall([gone, down]) == "changed"
-    assert overall([down]) == "not checked"
+    gone = judge_evidence(CELL, YEAR, QUOTE, Retrieved(origin=SAID.origin, text="Moved."))
+    kept = judge_evidence(CELL, YEAR, QUOTE, SAID)
+    down = judge_evidence(CELL, YEAR, QUOTE, Refusal(origin=SAID.origin, reason="error", detail="no answer"))
+    assert combine_source_verdicts([gone, kept, down]) == "supported"
+    assert combine_source_verdicts([gone, down]) == "changed"
+    assert combine_source_verdicts([down]) == "not checked"
     assert "founded in 1987" in gone.note
     assert SAID.origin in gone.note

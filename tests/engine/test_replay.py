@@ -13,16 +13,15 @@ from typing import Any
 import pytest
 
 from tablewright.domain.fieldspec import parse_field
-from tablewright.operations.files import import_file
+from tablewright.operations.files import import_table_file
 from tablewright.operations.fill import FillOptions, plan_fill, report_fill
 from tablewright.sample.server import SampleWeb
 from tablewright.services import Services
 from tablewright.settings import Settings
-
-from ..answering import Answering, Cells, answers, call, offered, said, sent
-from ..models.endpoint import Asked, Endpoint, Reply, running_endpoint
-from ..pages import Page, small_web
-from ..replaying import essence
+from tests.answering import Answering, Cells, answers, call, offered, said, sent
+from tests.llm.endpoint import Asked, Endpoint, Reply, running_endpoint
+from tests.pages import Page, small_web
+from tests.replaying import essence
 
 FIELDS = ("Founded:number=What year was {Company} founded?", "CEO=Who is the chief executive of {Company}?")
 
@@ -32,7 +31,7 @@ async def run(settings: Settings, table: str, strategy: str, **params: str) -> d
     file = settings.home_folder / "companies.csv"
     file.write_text(table, encoding="utf-8")
     async with Services.open(settings) as services:
-        imported = await import_file(services, file)
+        imported = await import_table_file(services, file)
         fields = [parse_field(text) for text in FIELDS]
         fill = await plan_fill(services, imported.table.id, fields, strategy, how=FillOptions(params=params or {}))
         return await report_fill(services, await fill.run())

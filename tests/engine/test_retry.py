@@ -13,18 +13,17 @@ import pytest
 from tablewright.domain.fieldspec import parse_field
 from tablewright.domain.model import Assessment, Attempt, Conflict, Evidence, Field, Finding, Row, WeakColumn
 from tablewright.engine.policy import RetryPolicy
-from tablewright.engine.retry import Retry, evaluate, merged
-from tablewright.operations.files import import_file
+from tablewright.engine.retry import RetryLoop, assess_findings, merge_findings
+from tablewright.operations.files import import_table_file
 from tablewright.operations.fill import plan_fill, report_fill
 from tablewright.operations.tables import RemoveTable, remove_table
 from tablewright.services import Services
 from tablewright.settings import Settings
-from tablewright.strategies.strategy import FIRST, Feedback, Tell, Trace
-
-from ..answering import Answering, Cells, columns, form, said, text_of
-from ..models.endpoint import Asked, Endpoint, Reply, running_endpoint
-from ..pages import Page, SmallWeb, small_web
-from ..strategies.running import fill, notes
+from tablewright.strategies.strategy import FIRST_ATTEMPT, Feedback, Tell, Trace
+from tests.answering import Answering, Cells, columns, form, said, text_of
+from tests.llm.endpoint import Asked, Endpoint, Reply, running_endpoint
+from tests.pages import Page, SmallWeb, small_web
+from tests.strategies.running import fill, notes
 
 # ── the gate ─────────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -40,7 +39,7 @@ def test_what_is_empty_unsure_or_disputed_is_weak_and_says_why() -> None:
         "Site": Finding(field="Site", reason="blocked", error="a.example: 403."),
         "Fax": Finding(field="Fax", reason="not_applicable"),
     }
-    assessment = evaluate(FIELDS, found, 0.6)
+    assessment = assess_findings(FIELDS, found, 0.6)
     assert not assessment.passed
     assert [(weak.name, weak.weakness, weak.confidence) for weak in assessment.weak] == [
         ("City", "unsure", 0.55),
@@ -57,8 +56,8 @@ def test_what_is_empty_unsure_or_disputed_is_weak_and_says_why() -> None:
 
 def test_a_row_that_is_good_enough_passes() -> None:
     found = {field.name: Finding(field=field.name, value="x", confidence=0.6) for field in FIELDS}
-    assert evaluate(FIELDS, found, 0.6).passed
-    assert not evaluate(FIELDS, found, 0.61).passed
+    assert assess_findings(FIELDS, found, 0.6).passed
+    assert not assess_findings(FIELDS, found, 0.61).passed
 
 
 # ── the policy ───────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -132,18 +131,18 @@ def finding(value: str | None, sure: float = 0.0, **more: Any) -> Finding:
 
 
 def test_the_better_finding_of_two_stays() -> None:
-    assert merged(None, finding("Leeds", 0.5)) == finding("Leeds", 0.5)
-    assert merged(finding("Leeds", 0.5), finding(None)) == finding("Leeds", 0.5)
-    assert merged(finding(None, reason="blocked"), finding("Leeds", 0.3)) == finding("Leeds", 0.3)
-    assert merged(finding("Leeds", 0.5), finding("Leeds", 0.8)) == finding("Leeds", 0.8)
-    assert merged(finding("Leeds", 0.8), finding("Leeds", 0.5)) == finding("Leeds", 0.8)
+    assert merge_findings(None, finding("Leeds", 0.5)) == finding("Leeds", 0.5)
+    assert merge_findings(finding("Leeds", 0.5), finding(None)) == finding("Leeds", 0.5)
+    assert merge_findings(finding(None, reason="blocked"), finding("Leeds", 0.3)) == finding("Leeds", 0.3)
+    assert merge_findings(finding("Leeds", 0.5), finding("Leeds", 0.8)) == finding("Leeds", 0.8)
+    assert merge_findings(finding("Leeds", 0.8), finding("Leeds", 0.5)) == finding("Leeds", 0.8)
 
 
 def test_two_findings_that_differ_stand_side_by_side() -> None:
-    both = merged(finding("Leeds", 0.5), finding("York", 0.7))
+    both = merge_findings(finding("Leeds", 0.5), finding("York", 0.7))
     assert both.value == "York"
     assert [(other.value, other.evidence[0].origin) for other in both.conflict] == [("Leeds", "http://Leeds.example")]
-    assert merged(both, finding("Leeds", 0.4)) == both, "a disagreement is recorded once"
+    assert merge_findings(both, finding("Leeds", 0.4)) == both, "a disagreement is recorded once"
 
 
 # ── the loop, on a small web ─────────────────────────────────────────────────────────────────────────────────────────
@@ -258,7 +257,7 @@ async def test_a_stronger_model_reads_everything_again_on_the_last_attempt(
 async def test_every_attempt_is_kept_with_what_it_tried(web: SmallWeb, tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text(TABLE, encoding="utf-8")
     async with Services.open(web.settings(tmp_path)) as services:
-        table = (await import_file(services, tmp_path / "t.csv")).table
+        table = (await import_table_file(services, tmp_path / "t.csv")).table
         run = await plan_fill(services, table.id, [parse_field(FOUNDED), parse_field(CEO)], "pipeline")
         filled = await run.run()
         report = await report_fill(services, filled)
@@ -283,7 +282,7 @@ class Failing:
         self.second = second
 
     async def __call__(self, row: Row, tell: Tell) -> Sequence[Finding]:
-        return await self.attempt(FIRST)
+        return await self.attempt(FIRST_ATTEMPT)
 
     def begin(self, row: Row, tell: Tell) -> Failing:
         return self
@@ -298,7 +297,7 @@ class Failing:
 
 async def looked_at(answer: Failing) -> dict[str, Finding]:
     fields = [Field(name="City"), Field(name="CEO")]
-    retry = Retry(answer, fields, RetryPolicy(), record=lambda row_id, attempt: None)
+    retry = RetryLoop(answer, fields, RetryPolicy(), record=lambda row_id, attempt: None)
     return {each.field: each for each in await retry(Row(id=1), Trace())}
 
 

@@ -7,18 +7,17 @@ from dataclasses import replace
 from itertools import product
 
 from tablewright.settings import Settings
-
-from ..answering import Answering, Cells, offered, said, sent
-from ..models.endpoint import Asked, Endpoint, Reply, answer
-from ..pages import Page
+from tests.answering import Answering, Cells, offered, said, sent
+from tests.llm.endpoint import Asked, Endpoint, Reply, answer
+from tests.pages import Page
 
 FOUNDED = "Founded:number=What year was {Company} founded?"
 FIRST, LAST = ("Bar", "Cor", "Dal", "Fen", "Gil", "Hol"), ("dane", "mont", "vix", "ster", "lune")
 YEARS = {f"{first}{last} Works": 1950 + number for number, (first, last) in enumerate(product(FIRST, LAST))}
 TABLE = "Company\n" + "".join(f"{name}\n" for name in YEARS)
 READ, WRITTEN = 300, 60
+# What gpt-4o-mini takes for it, in dollars.
 A_CALL = (READ * 0.15 + WRITTEN * 0.60) / 1_000_000
-"""What gpt-4o-mini takes for it, in dollars."""
 
 
 def pages() -> dict[str, Page]:

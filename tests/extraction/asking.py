@@ -7,19 +7,19 @@ from collections.abc import Mapping
 from tablewright.domain.model import Field
 from tablewright.domain.retrieved import Retrieved
 from tablewright.extraction import reader
-from tablewright.extraction.about import Subject
 from tablewright.extraction.reader import Candidate
+from tablewright.extraction.subject import Subject
 
 
 def candidates(
     field: Field, text: str, *, name: str = "", title: str = "", context: Mapping[str, str] | None = None
 ) -> list[Candidate]:
     page = Retrieved(origin="https://pages.example/one", title=title, text=text)
-    return reader.read(Subject(name=name, context=context or {}), [field], [page])[field.name]
+    return reader.read_candidates(Subject(name=name, context=context or {}), [field], [page])[field.name]
 
 
 def answer(
     field: Field, text: str, *, name: str = "", title: str = "", context: Mapping[str, str] | None = None
 ) -> str | None:
     found = candidates(field, text, name=name, title=title, context=context)
-    return found[0].value if found and found[0].score >= reader.SURE else None
+    return found[0].value if found and found[0].score >= reader.MIN_SURE else None

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tablewright.domain.model import Field
-from tablewright.extraction.about import Subject, about
-from tablewright.extraction.reader import ABOUT
+from tablewright.extraction.subject import MIN_ABOUT, Subject, score_subject_match
 from tests.extraction.asking import answer
 
 FOUNDED = Field(name="Founded", type="number")
@@ -27,7 +26,7 @@ FOUNDED = Field(name="Founded", type="number")
     ],
 )
 def test_a_page_is_about_what_its_title_or_head_names(name: str, title: str, text: str) -> None:
-    assert about(Subject(name=name), title, text) >= ABOUT
+    assert score_subject_match(Subject(name=name), title, text) >= MIN_ABOUT
 
 
 @pytest.mark.parametrize(
@@ -40,24 +39,26 @@ def test_a_page_is_about_what_its_title_or_head_names(name: str, title: str, tex
     ],
 )
 def test_a_page_about_another_is_not_taken_for_it(name: str, title: str, text: str) -> None:
-    assert about(Subject(name=name), title, text) < ABOUT
+    assert score_subject_match(Subject(name=name), title, text) < MIN_ABOUT
 
 
 def test_the_other_cells_of_the_row_tell_namesakes_apart() -> None:
     subject = Subject(name="Mercury", context={"Genre": "progressive rock", "Label": "Elm Records"})
-    band = about(subject, "Mercury Rising Band", "Mercury Rising Band plays progressive rock for Elm Records.")
-    planet = about(subject, "Mercury Space Probe", "The probe orbits the innermost planet.")
+    band = score_subject_match(
+        subject, "Mercury Rising Band", "Mercury Rising Band plays progressive rock for Elm Records."
+    )
+    planet = score_subject_match(subject, "Mercury Space Probe", "The probe orbits the innermost planet.")
     assert band > planet
 
 
 def test_a_title_that_names_only_the_maker_is_of_any_of_its_models() -> None:
     subject = Subject(name="Elm Tools Sparrow", context={"Maker": "Elm Tools"})
-    assert about(subject, "Wren – Elm Tools", "Wren\nWeight: 2 kg") < ABOUT
-    assert about(subject, "Sparrow – Elm Tools", "Elm Tools Sparrow\nWeight: 3 kg") >= ABOUT
+    assert score_subject_match(subject, "Wren – Elm Tools", "Wren\nWeight: 2 kg") < MIN_ABOUT
+    assert score_subject_match(subject, "Sparrow – Elm Tools", "Elm Tools Sparrow\nWeight: 3 kg") >= MIN_ABOUT
 
 
 def test_a_document_asked_about_itself_needs_no_name() -> None:
-    assert about(Subject(name=""), "", "Anything") == 1.0
+    assert score_subject_match(Subject(name=""), "", "Anything") == 1.0
 
 
 def test_the_page_of_another_gives_nothing() -> None:

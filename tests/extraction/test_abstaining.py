@@ -7,7 +7,7 @@ import pytest
 from tablewright.domain.model import Field
 from tablewright.domain.retrieved import Retrieved
 from tablewright.extraction import reader
-from tablewright.extraction.about import Subject
+from tablewright.extraction.subject import Subject
 from tests.extraction.asking import answer, candidates
 
 FOUNDED = Field(name="Founded", type="number")
@@ -53,19 +53,22 @@ def test_each_source_keeps_its_own_candidate() -> None:
         Retrieved(origin="https://one.example", title="Brindle Works", text="It was founded in 1987."),
         Retrieved(origin="https://two.example", title="Brindle Works", text="Founded: 1987\nIt was founded in 1987."),
     ]
-    found = reader.read(Subject(name="Brindle Works"), [FOUNDED], pages)["Founded"]
+    found = reader.read_candidates(Subject(name="Brindle Works"), [FOUNDED], pages)["Founded"]
     assert sorted((candidate.source, candidate.value) for candidate in found) == [(0, "1987"), (1, "1987")]
 
 
 def test_every_field_has_an_entry_even_without_sources() -> None:
-    assert reader.read(Subject(name="Brindle Works"), [FOUNDED, Field(name="CEO")], []) == {"Founded": [], "CEO": []}
+    assert reader.read_candidates(Subject(name="Brindle Works"), [FOUNDED, Field(name="CEO")], []) == {
+        "Founded": [],
+        "CEO": [],
+    }
 
 
 def test_the_same_text_is_read_the_same_way_twice() -> None:
     text = "Brindle Works was founded in 1987 in Lisbon. It employs 40 people.\nPrice: £3.00"
     page = Retrieved(origin="https://one.example", title="Brindle Works", text=text)
     fields = [FOUNDED, Field(name="Employees"), Field(name="Price"), Field(name="Headquarters city")]
-    first, second = (reader.read(Subject(name="Brindle Works"), fields, [page]) for _ in range(2))
+    first, second = (reader.read_candidates(Subject(name="Brindle Works"), fields, [page]) for _ in range(2))
     assert first == second
     assert first["Founded"]
     assert first["Price"]

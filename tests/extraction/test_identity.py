@@ -7,7 +7,7 @@ import pytest
 from tablewright.domain.model import Field
 from tablewright.domain.retrieved import Retrieved
 from tablewright.extraction import reader
-from tablewright.extraction.about import ABOUT, Subject, fits
+from tablewright.extraction.subject import MIN_ABOUT, Subject, score_sources
 
 HIGH = 0.8
 ORGANS = Retrieved(
@@ -53,27 +53,27 @@ def subject(**cells: str) -> Subject:
     ],
 )
 def test_any_cell_of_the_row_tells_it_from_its_namesake(cells: dict[str, str], founded: str, employees: str) -> None:
-    found = reader.read(subject(**cells), [FOUNDED, EMPLOYEES], PAGES)
-    sure = {name: {each.value for each in answers if each.score >= reader.SURE} for name, answers in found.items()}
+    found = reader.read_candidates(subject(**cells), [FOUNDED, EMPLOYEES], PAGES)
+    sure = {name: {each.value for each in answers if each.score >= reader.MIN_SURE} for name, answers in found.items()}
     assert sure["Founded"] == {founded}
     assert sure["Employees"] <= {employees}
 
 
 def test_without_a_cell_that_tells_them_apart_nothing_is_sure() -> None:
-    found = reader.read(subject(), [FOUNDED, EMPLOYEES], PAGES)
+    found = reader.read_candidates(subject(), [FOUNDED, EMPLOYEES], PAGES)
     assert all(each.score < HIGH for answers in found.values() for each in answers)
 
 
 def test_the_site_that_a_namesake_calls_its_own_is_the_namesake_s() -> None:
-    organs, bicycles, organ_site, bicycle_site = fits(subject(Country="Canada"), PAGES)
-    assert max(organs, organ_site) < ABOUT <= min(bicycles, bicycle_site)
+    organs, bicycles, organ_site, bicycle_site = score_sources(subject(Country="Canada"), PAGES)
+    assert max(organs, organ_site) < MIN_ABOUT <= min(bicycles, bicycle_site)
 
 
 def test_a_page_that_names_another_country_is_never_sure() -> None:
-    (fit,) = fits(subject(Country="Canada"), [ORGANS])
+    (fit,) = score_sources(subject(Country="Canada"), [ORGANS])
     assert fit < HIGH
 
 
 def test_one_page_alone_is_as_sure_as_its_title() -> None:
-    (fit,) = fits(subject(Country="Canada"), [BICYCLE_SITE])
+    (fit,) = score_sources(subject(Country="Canada"), [BICYCLE_SITE])
     assert fit >= HIGH

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from tablewright.domain.model import Field
 from tablewright.domain.retrieved import Retrieved
 from tablewright.extraction import reader
-from tablewright.extraction.about import Subject
 from tablewright.extraction.reader import Candidate
+from tablewright.extraction.subject import Subject
 from tests.growth import grows_in_proportion
 
 FIELDS = [
@@ -41,7 +41,7 @@ TEXTS = st.one_of(
 
 def read(text: str, *, name: str = "", title: str = "") -> list[Candidate]:
     page = Retrieved(origin="https://pages.example", title=title, text=text)
-    found = reader.read(Subject(name=name, context={"Town": "Lisbon"}), FIELDS, [page])
+    found = reader.read_candidates(Subject(name=name, context={"Town": "Lisbon"}), FIELDS, [page])
     return [candidate for candidates in found.values() for candidate in candidates]
 
 
@@ -68,7 +68,7 @@ def plain(text: str) -> str:
 
 @pytest.mark.parametrize("text", ["", " ", "\n\n\n", "\x00\x01\x02\xff" * 50, "|" * 500, " | " * 200, ":" * 500])
 def test_nothing_is_read_from_nothing(text: str) -> None:
-    assert [candidate for candidate in read(text) if candidate.score >= reader.SURE] == []
+    assert [candidate for candidate in read(text) if candidate.score >= reader.MIN_SURE] == []
 
 
 @pytest.mark.parametrize(

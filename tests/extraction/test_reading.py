@@ -7,8 +7,8 @@ import pytest
 from tablewright.domain.model import Field
 from tablewright.domain.retrieved import Retrieved
 from tablewright.extraction import reader
-from tablewright.extraction.about import Subject
 from tablewright.extraction.reader import Candidate
+from tablewright.extraction.subject import Subject
 
 HIGH = 0.8
 ABOUT_US = """Pellworm Gliders
@@ -21,8 +21,8 @@ You find us at 4 Tannery Row."""
 
 def candidates(field: Field, text: str = ABOUT_US, name: str = "Pellworm Gliders") -> list[Candidate]:
     source = Retrieved(origin="https://news.example/a", title=name, text=text)
-    found = reader.read(Subject(name=name, column="Company"), [field], [source])[field.name]
-    return [candidate for candidate in found if candidate.score >= reader.SURE]
+    found = reader.read_candidates(Subject(name=name, column="Company"), [field], [source])[field.name]
+    return [candidate for candidate in found if candidate.score >= reader.MIN_SURE]
 
 
 def best(field: Field, text: str = ABOUT_US) -> str | None:
@@ -73,7 +73,7 @@ def test_a_kind_that_says_it_all_is_read_from_the_first_sentence() -> None:
 def test_a_row_of_a_table_is_the_row_that_names_the_subject() -> None:
     text = "Maker | Gliders built | Wingspan\nPellworm Gliders | 310 | 15 m\nOtto Sails | 92 | 18 m"
     source = Retrieved(origin="https://lists.example/a", title="Makers of gliders", text=text)
-    found = reader.read(Subject(name="Otto Sails"), [Field(name="Wingspan")], [source])["Wingspan"]
+    found = reader.read_candidates(Subject(name="Otto Sails"), [Field(name="Wingspan")], [source])["Wingspan"]
     assert [(each.value, each.how) for each in found][:1] == [("18 m", "table")]
 
 
@@ -81,7 +81,7 @@ def test_a_sentence_on_another_page_is_never_sure() -> None:
     text = "Otto Sails is a sailmaker. Pellworm Gliders was founded in 1987."
     source = Retrieved(origin="https://news.example/b", title="Otto Sails", text=text)
     field = Field(name="Founded", type="number")
-    found = reader.read(Subject(name="Pellworm Gliders"), [field], [source])["Founded"]
+    found = reader.read_candidates(Subject(name="Pellworm Gliders"), [field], [source])["Founded"]
     assert all(each.score < HIGH for each in found)
 
 
@@ -127,8 +127,8 @@ def test_a_year_of_another_thing_on_a_page_that_is_not_the_row_s_own_is_left() -
     text = "The lamps come from Pellworm Gliders. The pier, opened in 1889, has been dark since the storm of 2022."
     source = Retrieved(origin="https://news.example/b", title="Pellworm Gliders lights the pier", text=text)
     field = Field(name="Founded", type="number", question="What year was {Company} founded?")
-    found = reader.read(Subject(name="Pellworm Gliders", column="Company"), [field], [source])["Founded"]
-    assert not [candidate.value for candidate in found if candidate.score >= reader.SURE]
+    found = reader.read_candidates(Subject(name="Pellworm Gliders", column="Company"), [field], [source])["Founded"]
+    assert not [candidate.value for candidate in found if candidate.score >= reader.MIN_SURE]
 
 
 def test_what_is_said_of_a_person_reaches_over_an_insertion() -> None:

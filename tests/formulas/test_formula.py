@@ -252,7 +252,7 @@ def test_what_is_outside_the_language_is_refused_with_a_sentence(template: str) 
         ("10.0 ** 400", "too large"),
         ("round(5, -100000000000)", "whole number of digits"),
         ("LEFT('abc', 1.5)", "must be a whole number"),
-        ("FIND('x', 'abc')", "does not stand in"),
+        ("FIND('x', 'abc')", "is not in"),
         ("DAY('2021')", "has no day"),
         ("CONVERT('6', 'cm')", "'6' does not say its unit"),
         ("{First Name} + 1", "& joins texts"),

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from tablewright.domain.fieldspec import parse_field
-from tablewright.domain.model import Field, Money, Row, Value, given
-from tablewright.formulas.formula import LAZY, Formula
-from tablewright.formulas.functions import FUNCTIONS, Unevaluable
+from tablewright.domain.model import Field, Money, Row, Value, make_given_cell
+from tablewright.formulas.formula import LAZY_FUNCTIONS, Formula
+from tablewright.formulas.functions import FORMULA_FUNCTIONS, Unevaluable
 from tablewright.strategies.compute import CellComputer
 
 PAGE = (Path(__file__).parents[2] / "docs" / "formulas.md").read_text(encoding="utf-8")
@@ -45,7 +45,7 @@ EXPECTED: dict[str, Value] = {
 async def test_the_examples_of_the_page_compute_what_they_say() -> None:
     block = PAGE.split("```")[1]
     computer = CellComputer()
-    row = Row(id=1, key="k", cells={name: given(value) for name, value in ROW.items() if value is not None})
+    row = Row(id=1, key="k", cells={name: make_given_cell(value) for name, value in ROW.items() if value is not None})
     try:
         found = {}
         for line in block.strip().splitlines():
@@ -60,7 +60,7 @@ async def test_the_examples_of_the_page_compute_what_they_say() -> None:
 def test_the_page_names_every_function_and_no_other() -> None:
     table = PAGE.split("## The language")[1].split("**Numbers in text.**")[0]
     named = set(re.findall(r"\b([A-Z]{2,})\b", table)) - {"TRUE", "FALSE"}
-    assert named == FUNCTIONS.keys() | LAZY.keys() | {"NOT"}
+    assert named == FORMULA_FUNCTIONS.keys() | LAZY_FUNCTIONS.keys() | {"NOT"}
 
 
 @pytest.mark.parametrize(
@@ -109,7 +109,7 @@ async def test_amounts_in_different_currencies_are_not_combined(of: str) -> None
     here, there = amounts if of == "money" else texts
     field = parse_field("Sum:money={Here} + {There}")
     computer = CellComputer()
-    row = Row(id=1, key="k", cells={"Here": given(here), "There": given(there)})
+    row = Row(id=1, key="k", cells={"Here": make_given_cell(here), "There": make_given_cell(there)})
     try:
         finding = await computer.compute(field, Formula(field.question, fields), fields, row)
     finally:

@@ -9,16 +9,16 @@ from pathlib import Path
 
 import pytest
 
-from tablewright.doors.web.words import script_texts
+from tablewright.interfaces.page.words import script_texts
 from tablewright.messages import catalogue as messages
 from tablewright.messages.catalogue import (
     CATALOGUES,
     LANGUAGES,
-    catalogue,
-    figure,
-    learn,
-    primary_code,
-    texts_of,
+    add_translations,
+    list_context_texts,
+    load_catalogue,
+    localize_figure,
+    primary_language_code,
     translate,
     translate_count,
 )
@@ -52,12 +52,12 @@ def test_every_text_is_translated_with_the_same_places_for_values(path: Path) ->
     with path.open("rb") as file:
         read = [each for each in read_po(file) if each.id]
     assert [each.id for each in read if not each.string or each.fuzzy] == []
-    for english, translated in catalogue(path.stem).lines.items():
+    for english, translated in load_catalogue(path.stem).lines.items():
         assert places(translated) == places(english[1]), english
 
 
 def test_the_scripts_of_the_page_have_all_their_texts_in_german() -> None:
-    assert {("page", text) for text in script_texts()} <= catalogue("de").lines.keys()
+    assert {("page", text) for text in script_texts()} <= load_catalogue("de").lines.keys()
 
 
 def test_a_text_in_another_language_keeps_its_values_and_takes_the_form_of_the_count() -> None:
@@ -65,7 +65,7 @@ def test_a_text_in_another_language_keeps_its_values_and_takes_the_form_of_the_c
     assert translate("ask", ROWS, "de", count=1200, where="") == "1.200 Zeilen können exportiert werden."
     assert translate("ask", ROWS, count=1, where="") == "1 row can be exported."
     assert translate("ask", ROWS, "de", count=1, where="") == "1 Zeile kann exportiert werden."
-    assert figure("1,577.20", "de") == "1.577,20"
+    assert localize_figure("1,577.20", "de") == "1.577,20"
 
 
 def test_the_same_text_may_be_translated_differently_in_another_context() -> None:
@@ -88,7 +88,7 @@ def test_a_language_without_a_catalogue_gets_english_with_its_own_figures() -> N
     ("language", "code"), [("es_MX", "es"), ("Spanish", "es"), ("French (Canada)", "fr"), ("Klingonese", "klingonese")]
 )
 def test_a_language_is_known_by_its_code_and_by_its_name(language: str, code: str) -> None:
-    assert primary_code(language) == code
+    assert primary_language_code(language) == code
 
 
 def test_languages_that_nobody_translated_are_not_kept() -> None:
@@ -98,10 +98,10 @@ def test_languages_that_nobody_translated_are_not_kept() -> None:
 
 def test_lines_of_another_language_are_learnt_and_those_of_ours_are_not_overwritten() -> None:
     try:
-        learn("qq", {("ask", SILENT): "QQ"})
+        add_translations("qq", {("ask", SILENT): "QQ"})
         assert translate("ask", SILENT, "qq_QQ") == translate("ask", SILENT, "qq-QQ") == "QQ"
         assert translate("ask", "That was all.", "qq") == "That was all.", "what is not translated stays English"
-        learn("de", {("ask", SILENT): "QQ"})
+        add_translations("de", {("ask", SILENT): "QQ"})
         assert translate("ask", SILENT, "de") == "Die Dokumente sagen es nicht."
     finally:
         CATALOGUES.pop("qq", None)
@@ -109,7 +109,7 @@ def test_lines_of_another_language_are_learnt_and_those_of_ours_are_not_overwrit
 
 def test_the_texts_of_a_context_keep_their_order_and_their_doubles() -> None:
     """They are what a model is asked to translate."""
-    texts = texts_of("shortlist")
+    texts = list_context_texts("shortlist")
     assert texts[0] == ("shortlist", "Confirm Requirements")
     assert [context for context, text in texts if text == "none"] == ["shortlist", "shortlist: sources"]
 

@@ -18,27 +18,27 @@ from typing import TypeAlias
 
 import pytest
 
-import tablewright.doors.cli.main  # noqa: F401  # declares the commands
-from tablewright import doors, operations
-from tablewright.doors.api import routes
-from tablewright.doors.cli.adapter import COMMANDS
-from tablewright.doors.mcp.answers import TOOLS
-from tablewright.doors.mcp.server import create_server
+import tablewright.interfaces.cli.main  # noqa: F401  # declares the commands
+from tablewright import interfaces, operations
+from tablewright.interfaces.api import routes
+from tablewright.interfaces.cli.adapter import COMMANDS
+from tablewright.interfaces.mcp.answers import TOOLS
+from tablewright.interfaces.mcp.server import create_server
 from tablewright.operations.operation import OPERATIONS
 from tablewright.services import Services
 from tablewright.settings import Settings
 
+# The fields that an interface offers, by the name of the operation.
 Offered: TypeAlias = "dict[str, set[str]]"
-"""The fields that an interface offers, by the name of the operation."""
 
 for module in iter_modules(operations.__path__):
     import_module(f"{operations.__name__}.{module.name}")
 
+# By interface and reason, the operations and fields (operation.field) that it lacks.
 WITHOUT: dict[str, dict[str, str]] = {
     "api": {
         "start_recheck does the same as a run": "recheck",
         "asks a model for minutes, and is no run yet": "annotate_documents",
-        "a route of its own, because it sends a file": "export_table",
         "the settings of a server are changed by who has its machine or its page": (
             "list_offered_models pull_model save_settings test_model try_settings"
         ),
@@ -51,8 +51,10 @@ WITHOUT: dict[str, dict[str, str]] = {
         "the command does the work itself, so that it can show its progress": (
             "find_more resume_research start_find start_recheck start_research"
         ),
-        "`--export` and `--out` name a file, whose ending is the format": "export_report export_result.format",
-        "`tables show --row` shows one row of the same table": "get_row",
+        "the ending of the file that is named is the format": (
+            "export_report export_result.format export_table.format"
+        ),
+        "`tables show` shows the first rows; a file of them all can be filtered": "list_rows.field list_rows.status",
         "the file is on the user's own machine": "get_document_text get_shortlist_file",
         "a reply has the best candidates in their order": "rank_shortlist",
         "a report is kept as long as its table": "remove_research",
@@ -72,7 +74,9 @@ WITHOUT: dict[str, dict[str, str]] = {
             "list_attempts list_conversations.after list_documents list_proposals list_research.after list_runs "
             "list_shortlists list_tables"
         ),
-        "show_table shows a table, its rows, a cell and a proposal": ("get_proposal get_row get_table list_operations"),
+        "show_table shows a table, its rows, a cell and a proposal": (
+            "get_proposal get_row get_table list_operations list_rows.field list_rows.status"
+        ),
         "an assistant has few tools, because the definition of each is paid for in every conversation": (
             "add_field annotate_documents change_field create_document_table estimate_find get_cell_history "
             "get_document list_changes list_facts list_stale_cells plan_research remove_conversation remove_documents "
@@ -90,17 +94,17 @@ WITHOUT: dict[str, dict[str, str]] = {
         ),
         "what runs by itself is set up by people": "list_schedules remove_schedules set_schedule",
         "an assistant sees to no users, shares, models or settings": (
-            "add_token add_user change_role create_view_link get_sharing get_version grant_table list_audit "
+            "add_token add_user change_role create_view_link get_sharing get_version list_audit "
             "list_models list_offered_models list_quotas list_settings list_strategies list_tokens list_users "
-            "pull_model remove_token remove_user renew_token revoke_table run_doctor save_settings set_quotas share "
+            "pull_model remove_token remove_user renew_token run_doctor save_settings set_quotas share "
             "test_model try_settings"
         ),
     },
     "library": {},
     "page": {
         "the grid shows, edits and undoes one table live, with the calls that the operation makes": (
-            "add_field add_rows change_field flag_cell get_cell get_cell_history get_row get_table list_stale_cells "
-            "remove_field remove_row set_cell undo.change undo.run undo.table undo.to"
+            "add_field add_rows change_field flag_cell get_cell get_cell_history get_row get_table list_rows "
+            "list_stale_cells remove_field remove_row set_cell undo"
         ),
         "the review page decides cell by cell, with the calls that the operation makes": (
             "apply_proposal.below apply_proposal.fields apply_proposal.force apply_proposal.min_confidence "
@@ -118,8 +122,8 @@ WITHOUT: dict[str, dict[str, str]] = {
             "annotate_documents create_document_table get_document get_document_text list_facts"
         ),
         "users, tokens and the audit log are managed from the command line or over REST": (
-            "add_token add_user change_role grant_table list_audit list_quotas list_tokens list_users remove_token "
-            "remove_user renew_token revoke_table set_quotas"
+            "add_token add_user change_role list_audit list_quotas list_tokens list_users remove_token "
+            "remove_user renew_token set_quotas"
         ),
         "the frame and the forms of the page show it": "get_version list_strategies test_model",
         "the page shows the run of the table while it works": (
@@ -130,10 +134,10 @@ WITHOUT: dict[str, dict[str, str]] = {
         ),
         "rows are found at once, without a plan to confirm": "estimate_find find_more.fill plan_find",
         "conversations and reports are kept": "remove_conversation remove_research remove_shortlist",
+        "the window names everyone who may see it": "share.without",
         "a person watches, and stops it when it takes too long": "resume_research.minutes",
     },
 }
-"""By interface and reason, the operations and fields (operation.field) that it lacks."""
 
 
 @pytest.mark.parametrize("interface", WITHOUT)
@@ -180,7 +184,7 @@ def in_library() -> Offered:
 
 
 def in_pages() -> Offered:
-    return in_code("web")
+    return in_code("page")
 
 
 OFFERED = {"api": in_routes, "cli": in_commands, "mcp": in_tools, "library": in_library, "page": in_pages}
@@ -190,9 +194,9 @@ OFFERED = {"api": in_routes, "cli": in_commands, "mcp": in_tools, "library": in_
 def in_code(package: str) -> Offered:
     """The operations that the code of a package calls, and the fields that it gives their requests."""
     called: set[str] = set()
-    taken = requests_taken(Path(doors.__path__[0]) / package)
+    taken = requests_taken(Path(interfaces.__path__[0]) / package)
     given: dict[str, set[str]] = {}
-    for call in calls_in(Path(doors.__path__[0]) / package):
+    for call in calls_in(Path(interfaces.__path__[0]) / package):
         name = name_in(call.func)
         called |= {name, *map(name_in, call.args)}  # an operation may be handed to what calls it
         given.setdefault(name, set()).update(each.arg for each in call.keywords if each.arg)
@@ -232,13 +236,13 @@ def nodes_in(folder: Path) -> Iterator[ast.AST]:
         yield from ast.walk(ast.parse(file.read_text(encoding="utf-8")))
 
 
+# Options that are not called like their field, and why.
 OTHER_NAMES = {
     "--yes": "answers whatever a command would ask",
     "--readable/--unreadable": "each side of the choice has a name",
     "--with": "reads as a sentence: share table sales --with ann",
     "--private": "says what becomes of it, where --only says nothing",
 }
-"""Options that are not called like their field, and why."""
 
 
 def test_options_have_the_names_of_the_fields() -> None:
@@ -249,7 +253,7 @@ def test_options_have_the_names_of_the_fields() -> None:
 def test_help_loads_no_operation_and_nothing_that_is_slow() -> None:
     program = """
 import sys
-from tablewright.doors.cli import main
+from tablewright.interfaces.cli import main
 sys.argv = ["tablewright", "--help"]
 try:
     main()

@@ -10,7 +10,14 @@ import pytest
 from tablewright.domain.access import Person
 from tablewright.errors import Forbidden
 from tablewright.operations.operation import OPERATIONS, Operation
-from tablewright.operations.tables import CreateTable, ListTables, create_table, list_tables
+from tablewright.operations.tables import (
+    CreateTable,
+    ListTables,
+    SendToSheets,
+    create_table,
+    list_tables,
+    send_to_sheets,
+)
 from tablewright.services import Services
 from tablewright.settings import Settings
 
@@ -33,6 +40,14 @@ async def test_who_may_only_look_changes_nothing(tmp_path: Path) -> None:
         assert (await list_tables(own, ListTables())).tables == ()
         await create_table(services, request)
         assert [table.name for table in (await list_tables(services, ListTables())).tables] == ["towns"]
+
+
+async def test_a_viewer_sends_nothing_to_google(tmp_path: Path) -> None:
+    viewer = Person(id="v", name="vic", role="viewer")
+    async with Services.open(Settings(home=str(tmp_path))) as services:
+        await create_table(services, CreateTable(name="towns", rows=({"Town": "Zug"},)))
+        with pytest.raises(Forbidden, match="may look"):
+            await send_to_sheets(services.acting("vic", viewer), SendToSheets(table="towns", to="ann@example.org"))
 
 
 def test_a_misspelt_option_is_refused() -> None:

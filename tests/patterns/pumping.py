@@ -19,8 +19,8 @@ from typing import Any
 
 SHORT, LONG = 300, 1_500
 MOST_GROWTH = 11.0
+# Of the time in which this machine comes back to each of 1,500 places. A text that is read once takes far less.
 NOTICEABLE = 0.2
-"""Of the time in which this machine comes back to each of 1,500 places. A text that is read once takes far less."""
 GIVEN_UP = 0.5
 BOUND = 40
 ANCHORED = frozenset(("match", "fullmatch"))

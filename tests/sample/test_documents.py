@@ -5,7 +5,7 @@ from typing import Any
 
 import pypdfium2
 
-from tablewright.sample.documents import files
+from tablewright.sample.documents import sample_files
 from tablewright.sample.pdf import write_pdf
 
 
@@ -18,14 +18,14 @@ def pdf_pages(content: bytes) -> list[str]:
 
 
 def test_there_are_receipts_data_sheets_and_a_manual() -> None:
-    kinds = Counter(paper.kind for paper in files())
+    kinds = Counter(paper.kind for paper in sample_files())
     assert kinds == {"receipt": 25, "datasheet": 12, "manual": 1}
-    assert len({paper.name for paper in files()}) == 38
-    assert Counter(paper.name.rpartition(".")[2] for paper in files()) == {"txt": 29, "html": 4, "pdf": 5}
+    assert len({paper.name for paper in sample_files()}) == 38
+    assert Counter(paper.name.rpartition(".")[2] for paper in sample_files()) == {"txt": 29, "html": 4, "pdf": 5}
 
 
 def test_the_written_pdf_files_can_be_read() -> None:
-    for paper in files():
+    for paper in sample_files():
         if paper.media_type == "application/pdf":
             read = "".join("".join(pdf_pages(paper.content)).split())
             words = paper.text.split()
@@ -40,7 +40,7 @@ def test_a_pdf_keeps_brackets_backslashes_and_accents() -> None:
 
 def test_the_manual_answers_its_questions_on_the_page_the_truth_names(truth: dict[str, Any]) -> None:
     manual = truth["documents"]["manual"]
-    (paper,) = [paper for paper in files() if paper.name == manual["file"]]
+    (paper,) = [paper for paper in sample_files() if paper.name == manual["file"]]
     pages = pdf_pages(paper.content)
     assert len(pages) == manual["pages"]
     for asked in manual["questions"]:
@@ -48,4 +48,4 @@ def test_the_manual_answers_its_questions_on_the_page_the_truth_names(truth: dic
 
 
 def test_the_same_files_come_every_time() -> None:
-    assert files() is files()
+    assert sample_files() is sample_files()

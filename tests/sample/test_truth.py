@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from tablewright.sample.documents import files
-from tablewright.sample.site import SamplePage, address
-from tablewright.sample.world import pages, world
+from tablewright.sample.documents import sample_files
+from tablewright.sample.site import SamplePage, site_address
+from tablewright.sample.world import sample_pages, sample_world
 
 LITRES = {"l": 1.0, "litre": 1.0, "liter": 1.0, "litres": 1.0, "ml": 0.001, "fl oz": 0.0295735, "cups": 0.236588}
 KILOGRAMS = {"kg": 1.0, "g": 0.001, "lb": 0.453592}
@@ -23,10 +23,10 @@ HEADCOUNT = re.compile(
 
 def readable() -> list[SamplePage]:
     """Pages that any visitor may and can read."""
-    closed = {site.name: site.forbids for site in world().values()}
+    closed = {site.name: site.forbids for site in sample_world().values()}
     return [
         page
-        for page in pages()
+        for page in sample_pages()
         if page.status == 200 and not page.consent and not page.path.startswith(closed[page.site] or ("\0",))
     ]
 
@@ -64,13 +64,13 @@ def test_what_is_empty_stands_nowhere(truth: dict[str, Any]) -> None:
         assert company["empty_because"].keys() == {name for name, value in fields.items() if value is None}
         sentences = [
             sentence
-            for page in pages()
+            for page in sample_pages()
             if company["name"].split()[0] in f"{page.title} {page.text} {page.indexed}"
             for sentence in re.split(r"[.\n]", f"{page.text}\n{page.indexed}")
         ]
         if company["id"] == "drumlinvale":
-            assert "drumlinvale" not in world()
-            assert not any("drumlinvale.example" in page.body for page in pages())
+            assert "drumlinvale" not in sample_world()
+            assert not any("drumlinvale.example" in page.body for page in sample_pages())
         elif company["id"] == "thistledown":
             assert sentences == []
         else:
@@ -85,7 +85,7 @@ def test_the_pattern_for_headcounts_would_find_one() -> None:
 
 
 def kettle_pages(kettle: dict[str, Any]) -> str:
-    (page,) = [page for page in pages() if page.title == kettle["name"] and page.path.startswith("/kettles/")]
+    (page,) = [page for page in sample_pages() if page.title == kettle["name"] and page.path.startswith("/kettles/")]
     return page.text
 
 
@@ -139,7 +139,7 @@ def test_prices_materials_and_times_of_kettles_stand_on_their_makers_pages(truth
 
 
 def lamp_page(lamp: dict[str, Any]) -> SamplePage:
-    (page,) = [page for page in pages() if page.title == lamp["name"] and page.path.startswith("/lamps/")]
+    (page,) = [page for page in sample_pages() if page.title == lamp["name"] and page.path.startswith("/lamps/")]
     return page
 
 
@@ -178,7 +178,7 @@ def test_colours_prices_and_other_facts_of_lamps_stand_on_their_makers_pages(tru
             assert fields[field] is None or fields[field] in page.text, lamp["name"]
         years = fields["warranty_years"]
         assert years is None or re.search(rf"(?<!\d){years} year", page.text), lamp["name"]
-        text = world()[page.site].pages["/"].text if page.status == 403 else page.text
+        text = sample_world()[page.site].pages["/"].text if page.status == 403 else page.text
         prices = re.findall("|".join(map(re.escape, SIGNS.values())), text)
         assert bool(prices) == bool(fields["price"]), lamp["name"]
         assert not prices or re.search(price_pattern(fields["price"]), text), lamp["name"]
@@ -220,7 +220,7 @@ def test_every_fact_about_a_provider_stands_on_its_site(truth: dict[str, Any]) -
     assert len(truth["providers"]) == 8
     for provider in truth["providers"]:
         fields = provider["fields"]
-        (site,) = [site for site in world().values() if address(site.name) == fields["website"]]
+        (site,) = [site for site in sample_world().values() if site_address(site.name) == fields["website"]]
         text = "\n".join(f"{page.title}\n{page.text}" for page in site.pages.values())
         for field in ("founded", "headquarters", "ceo", "employees"):
             assert fields[field] is None or str(fields[field]) in text, f"{provider['name']}: {field}"
@@ -232,7 +232,7 @@ def test_every_fact_about_a_provider_stands_on_its_site(truth: dict[str, Any]) -
 
 
 def test_receipts_say_what_the_truth_says(truth: dict[str, Any]) -> None:
-    papers = {paper.name: paper.text for paper in files()}
+    papers = {paper.name: paper.text for paper in sample_files()}
     receipts = truth["documents"]["receipts"]
     assert len(receipts) == 25
     assert sum(receipt["tires"] for receipt in receipts) == 10
@@ -250,7 +250,7 @@ def test_receipts_say_what_the_truth_says(truth: dict[str, Any]) -> None:
 
 
 def test_data_sheets_say_what_the_truth_says(truth: dict[str, Any]) -> None:
-    papers = {paper.name: paper.text for paper in files()}
+    papers = {paper.name: paper.text for paper in sample_files()}
     panels = truth["documents"]["datasheets"]
     assert len(panels) == 12
     for panel in panels:

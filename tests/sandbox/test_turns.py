@@ -35,7 +35,7 @@ async def test_those_who_ask_at_the_same_time_wait_for_each_other(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
-    monkeypatch.setattr(sandbox, "AT_ONCE", 1)
+    monkeypatch.setattr(sandbox, "MAX_CALLS_AT_ONCE", 1)
 
     async def ask() -> int:
         async with Sandbox(workers=1) as own:
@@ -46,20 +46,20 @@ async def test_those_who_ask_at_the_same_time_wait_for_each_other(
 
 async def test_one_person_leaves_a_place_to_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
-    monkeypatch.setattr(sandbox, "AT_ONCE", 2)
+    monkeypatch.setattr(sandbox, "MAX_CALLS_AT_ONCE", 2)
 
     async def ask(person: str) -> int:
         async with Sandbox(workers=1, person=person) as own:
             return await own.run("it", others_at_work, str(tmp_path))
 
     assert await asyncio.gather(*(ask("kim") for _ in range(ASKING))) == [1] * ASKING
-    turns = sandbox._Turns()
+    turns = sandbox._WorkLimiter()
     assert [turns._take("it", name) for name in ("kim", "kim", "lee", "ada")] == [True, False, True, False]
 
 
 async def test_who_is_cancelled_leaves_the_turn_to_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
-    monkeypatch.setattr(sandbox, "AT_ONCE", 1)
+    monkeypatch.setattr(sandbox, "MAX_CALLS_AT_ONCE", 1)
     async with Sandbox(workers=2) as own:
         first, second = (asyncio.create_task(own.run("it", others_at_work, str(tmp_path))) for _ in range(2))
         await asyncio.sleep(0)

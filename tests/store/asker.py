@@ -7,15 +7,15 @@ import sys
 
 import httpx2
 
-from tablewright.sources.search.provider import Searching, find_provider
-from tablewright.sources.source import Query
 from tablewright.store.store import Store
+from tablewright.web.search.provider import RetryingSearch, find_search_provider
+from tablewright.web.source import Query
 
 
 async def main(url: str, address: str, per_second: float, count: int) -> None:
     async with await Store.open(url) as store, httpx2.AsyncClient(trust_env=False) as client:
-        provider = find_provider(f"searxng:{address}", api_key="", client=client)
-        searching = Searching(provider, per_second=per_second, slots=store.shared_limits)
+        provider = find_search_provider(f"searxng:{address}", api_key="", client=client)
+        searching = RetryingSearch(provider, per_second=per_second, slots=store.shared_limits)
         await asyncio.gather(*(searching.search(Query(text=f"acme {number}")) for number in range(count)))
 
 

@@ -18,10 +18,10 @@ from typing import Any, Literal
 from sqlalchemy import make_url
 
 PATIENCE = 600.0
+# The message that asks for it.
 COMMIT = b"Q\x00\x00\x00\x0bCOMMIT\x00"
-"""The message that asks for it."""
+# How the last message of an answer begins; one more byte follows.
 READY = b"Z\x00\x00\x00\x05"
-"""How the last message of an answer begins; one more byte follows."""
 
 When = Literal["before", "after"]
 

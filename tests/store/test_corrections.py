@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from tablewright.domain.edits import RemoveRow, SetCell, flag
-from tablewright.domain.model import Cell, Evidence, Field, given
-from tablewright.domain.proposal import Operation, Review
-from tablewright.engine.changes import Changes
-from tablewright.store.learning import EXAMPLES, LONGEST, Remark
+from tablewright.domain.edits import RemoveRow, SetCell, mark_cell_flagged
+from tablewright.domain.model import Cell, Evidence, Field, make_given_cell
+from tablewright.domain.proposal import ProposedCell, Review
+from tablewright.engine.changes import TableChanges
+from tablewright.store.feedback import EXAMPLES, LONGEST, Remark
 from tablewright.store.store import Store
 
 FIELDS = (Field(name="Name"), Field(name="From"))
@@ -15,7 +15,9 @@ BY_ANN = "ann"
 
 async def people(store: Store, count: int = 12, **brought: str) -> str:
     """Rows 1 to `count`; some come with a value in the column From."""
-    rows = [(given(str(number)), given(brought.get(f"row_{number}"))) for number in range(1, count + 1)]
+    rows = [
+        (make_given_cell(str(number)), make_given_cell(brought.get(f"row_{number}"))) for number in range(1, count + 1)
+    ]
     return (await store.tables.create("people", FIELDS, rows, key_field="Name")).id
 
 
@@ -27,7 +29,7 @@ def found(value: str, run_id: str) -> Cell:
 async def proposed(store: Store, table_id: str, values: dict[int, str]) -> str:
     run_id = await store.runs.start(table_id, "enrich", {})
     proposal_id = await store.proposals.create(table_id, run_id, [FIELDS[1]])
-    cells = [Operation(row_id=row_id, field="From", cell=found(value, run_id)) for row_id, value in values.items()]
+    cells = [ProposedCell(row_id=row_id, field="From", cell=found(value, run_id)) for row_id, value in values.items()]
     await store.proposals.add(proposal_id, cells)
     await store.proposals.finish(proposal_id, "")
     return proposal_id
@@ -39,7 +41,7 @@ async def examples(store: Store, table_id: str) -> tuple[str, ...]:
 
 async def test_examples_are_what_people_typed_then_what_was_brought_then_what_was_accepted(store: Store) -> None:
     table_id = await people(store, row_9="Irish", row_10="Irish")
-    changes = Changes(store, BY_ANN)
+    changes = TableChanges(store, BY_ANN)
     proposal_id = await proposed(store, table_id, {1: "Danish", 2: "Polish", 3: "Russia", 4: "Greek"})
     assert await examples(store, table_id) == ("Irish",), "what is only proposed was reviewed by nobody"
     edited = {(3, "From"): changes.own_value("Russian", FIELDS[1], run_id="r")}
@@ -52,7 +54,7 @@ async def test_examples_are_what_people_typed_then_what_was_brought_then_what_wa
 
 async def test_what_was_applied_without_a_look_is_no_example(store: Store) -> None:
     table_id = await people(store)
-    changes = Changes(store, BY_ANN)
+    changes = TableChanges(store, BY_ANN)
     await changes.apply_unseen(await proposed(store, table_id, {1: "Russia", 2: "Spain"}))
     assert (await store.log.changes(table_id))[0].kind == "auto_apply"
     assert await examples(store, table_id) == ()
@@ -62,7 +64,7 @@ async def test_what_was_applied_without_a_look_is_no_example(store: Store) -> No
 
 async def test_what_is_flagged_undone_replaced_or_removed_is_no_example(store: Store) -> None:
     table_id = await people(store)
-    changes = Changes(store, BY_ANN)
+    changes = TableChanges(store, BY_ANN)
     await changes.apply(await proposed(store, table_id, {1: "Russia", 2: "Spain", 3: "Greek", 4: "Norway", 5: "Irish"}))
     await changes.flag(table_id, 1, "From", "a country")
     await changes.set_value(table_id, 2, "From", "Spanish")
@@ -75,7 +77,7 @@ async def test_what_is_flagged_undone_replaced_or_removed_is_no_example(store: S
 
 async def test_there_are_few_examples_short_and_each_once(store: Store) -> None:
     table_id = await people(store)
-    changes = Changes(store, BY_ANN)
+    changes = TableChanges(store, BY_ANN)
     await changes.set_value(table_id, 1, "From", "long " * 100)
     for row_id in (2, 3):
         await changes.set_value(table_id, row_id, "From", "Danish")
@@ -88,7 +90,7 @@ async def test_there_are_few_examples_short_and_each_once(store: Store) -> None:
 
 async def test_a_remark_says_what_a_person_refused_and_why(store: Store) -> None:
     table_id = await people(store, row_3="Lyon")
-    changes = Changes(store, BY_ANN)
+    changes = TableChanges(store, BY_ANN)
     await changes.apply(await proposed(store, table_id, {1: "Paris", 2: "Rome"}))
     await changes.flag(table_id, 1, "From", "wrong city")
     await changes.set_value(table_id, 2, "From", "Milan")
@@ -109,11 +111,13 @@ async def test_a_remark_says_what_a_person_refused_and_why(store: Store) -> None
 
 async def test_what_was_undone_was_not_said_and_a_recheck_is_no_person(store: Store) -> None:
     table_id = await people(store)
-    changes = Changes(store, BY_ANN)
+    changes = TableChanges(store, BY_ANN)
     await changes.apply(await proposed(store, table_id, {1: "Paris", 2: "Rome"}))
     await changes.flag(table_id, 1, "From", "wrong city")
     await changes.undo_last(table_id)
     cell = (await store.tables.rows(table_id, [2])).rows[0].cell("From")
-    await store.log.commit(table_id, [SetCell(row_id=2, field="From", cell=flag(cell, "gone"))], kind="recheck")
+    await store.log.commit(
+        table_id, [SetCell(row_id=2, field="From", cell=mark_cell_flagged(cell, "gone"))], kind="recheck"
+    )
     said = await store.corrections.remarks(table_id, [1, 2], ["From"])
     assert said == {(2, "From"): [Remark(action="flagged", value="Rome", note="gone", by_person=False)]}

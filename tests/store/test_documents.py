@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 from sqlalchemy import Connection, inspect, text
 
-from tablewright.domain.corpus import Annotation, Category, Document, Property, Segment, Summary, Typed
-from tablewright.domain.retrieved import Retrieved, content_hash
+from tablewright.domain.documents import Annotation, Category, ComparableValue, Document, Property, Segment, Summary
+from tablewright.domain.retrieved import Retrieved, hash_content
 from tablewright.errors import NotFound
 from tablewright.store.conversations import ResultRow, Turn
 from tablewright.store.documents import IngestedDocument
 from tablewright.store.search_index import (
-    Half,
+    HalfMatrix,
     TextIndex,
     VectorBlock,
     choose_likely_rows,
@@ -24,7 +24,7 @@ from tablewright.store.search_index import (
     widen_vectors,
 )
 from tablewright.store.store import Store
-from tablewright.text import stem
+from tablewright.text import porter_stem
 
 EMBEDDER = "test:4"
 
@@ -36,7 +36,7 @@ def read(
     title: str = "",
     facts: tuple[Annotation, ...] = (),
     summary: str = "",
-    vectors: Half | None = None,
+    vectors: HalfMatrix | None = None,
     categories: tuple[Category, ...] = (),
 ) -> IngestedDocument:
     parts, start = [], 0
@@ -65,12 +65,12 @@ def read(
 
 
 def fact(label: str, raw: str, *, context: str = "", number: float | None = None, base: str = "") -> Annotation:
-    value = Typed(raw=raw, number=number, si=number, base=base)
+    value = ComparableValue(raw=raw, number=number, si=number, base=base)
     stated = Property(label=label, value=value, start=0, end=len(raw), context=context)
     return Annotation(shape="fact", properties=(stated,), start=0, end=len(raw), page=1, by="pairs")
 
 
-def unit(*numbers: float) -> Half:
+def unit(*numbers: float) -> HalfMatrix:
     vectors = np.array(numbers, dtype=np.float32).reshape(-1, 4)
     return (vectors / np.linalg.norm(vectors, axis=1, keepdims=True)).astype(np.float16)
 
@@ -80,8 +80,13 @@ async def test_a_document_comes_back_as_it_was_read(store: Store) -> None:
     row = Annotation(
         shape="row",
         properties=(
-            Property(label="Item", value=Typed(raw="Tyre"), start=3, end=7),
-            Property(label="Paid", value=Typed(raw="yes", truth=True, date="2024-05", currency="EUR"), start=8, end=11),
+            Property(label="Item", value=ComparableValue(raw="Tyre"), start=3, end=7),
+            Property(
+                label="Paid",
+                value=ComparableValue(raw="yes", truth=True, date="2024-05", currency="EUR"),
+                start=8,
+                end=11,
+            ),
         ),
         start=3,
         end=11,
@@ -113,7 +118,7 @@ async def test_a_file_that_is_read_again_takes_the_place_of_the_older_and_keeps_
     assert [part.segment.text for part in await store.documents.with_words("new")] == ["new words"]
     assert await store.documents.properties() == []
     assert (await store.documents.retrieved("d-a.txt")).text == "new words"
-    assert await store.pages.text(content_hash("old words")) == "old words", "cells may quote the older version"
+    assert await store.pages.text(hash_content("old words")) == "old words", "cells may quote the older version"
 
 
 async def test_one_that_cannot_be_read_is_kept_with_its_reason(store: Store) -> None:
@@ -210,10 +215,10 @@ async def test_the_words_that_segments_have_in_common_and_others_have_not_are_to
         ]
     )
     both = dict(await store.documents.search_text("cooled", 5))
-    told = await store.documents.telling_words(both, 5)
+    told = await store.documents.find_distinctive_words(both, 5)
     assert set(told) == {"cool", "reactor"}, "pump is everywhere, quickly in one only"
     assert max(told.values()) == 1
-    assert await store.documents.telling_words({}, 5) == {}
+    assert await store.documents.find_distinctive_words({}, 5) == {}
 
 
 async def test_a_search_keeps_to_the_documents_and_categories(store: Store) -> None:
@@ -258,8 +263,8 @@ async def test_the_nearest_vectors_are_found_and_those_of_another_embedder_are_n
 async def test_many_vectors_are_chosen_by_their_signs_and_it_is_said(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("tablewright.store.search_index.COMPARED_ALL", 50)
-    monkeypatch.setattr("tablewright.store.search_index.COMPARED", 40)
+    monkeypatch.setattr("tablewright.store.search_index.MAX_VECTORS_COMPARED_EXACTLY", 50)
+    monkeypatch.setattr("tablewright.store.search_index.MIN_CANDIDATES", 40)
     vectors = np.random.default_rng(1).normal(size=(200, 100)).astype(np.float16)
     await store.documents.add(read("a.txt", *map(str, range(150)), vectors=vectors[:150]))
     assert (await store.documents.search_vector(vectors[7].astype(np.float32), 1, embedder=EMBEDDER)).found
@@ -277,8 +282,8 @@ async def test_many_vectors_are_chosen_by_their_signs_and_it_is_said(
 
 
 def test_the_signs_miss_hardly_any_of_the_nearest(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tablewright.store.search_index.ONE_IN", 50)
-    monkeypatch.setattr("tablewright.store.search_index.LOOKED_AT", 4_000)
+    monkeypatch.setattr("tablewright.store.search_index.ROWS_PER_CANDIDATE", 50)
+    monkeypatch.setattr("tablewright.store.search_index.SIGN_ROWS_PER_BATCH", 4_000)
     chance = np.random.default_rng(2)
     topics = chance.normal(size=(50, 128))
     vectors = topics[chance.integers(0, 50, 20_000)] + chance.normal(size=(20_000, 128))
@@ -408,7 +413,7 @@ async def test_a_text_that_a_page_or_another_document_has_too_is_kept(store: Sto
     await store.pages.keep("http://a.example/", Retrieved(origin="http://a.example/", text="on a page"))
     await store.documents.remove(["d-a.txt", "d-c.txt"])
     assert (await store.documents.retrieved("d-b.txt")).text == "shared"
-    assert await store.pages.text(content_hash("on a page")) == "on a page"
+    assert await store.pages.text(hash_content("on a page")) == "on a page"
 
 
 async def test_a_result_set_is_read_page_by_page(store: Store) -> None:
@@ -458,7 +463,7 @@ async def test_a_conversation_keeps_its_turns_and_its_summary(store: Store) -> N
     ],
 )  # fmt: skip
 def test_forms_of_a_word_have_one_stem(words: str, stemmed: str) -> None:
-    assert " ".join(map(stem, words.split())) == stemmed
+    assert " ".join(map(porter_stem, words.split())) == stemmed
 
 
 async def test_summaries_are_replaced_with_their_vectors(store: Store) -> None:

@@ -12,19 +12,18 @@ from sqlalchemy import Connection, make_url
 
 from tablewright.domain.model import Field
 from tablewright.errors import DiskFull, StoreError, Unreachable
-from tablewright.store.database import MOST_ATTEMPTS, Database
-from tablewright.store.failures import SQLSTATES, UNKNOWN, Treatment, judge_sqlstate
+from tablewright.store.database import MAX_ROLLBACK_RETRIES, Database
+from tablewright.store.database_errors import SQLSTATES, UNKNOWN_SQLSTATE, Treatment, judge_sqlstate
 from tablewright.store.store import Store
 from tests.conftest import run_sql
 from tests.patience import PATIENCE
+from tests.store.outage import Outage, raising
+from tests.store.standby import Pair, failover_pair
 
-from .outage import Outage, raising
-from .standby import Pair, failover_pair
-
+# All that PostgreSQL documents.
 STATES = sorted(state for state in psycopg.errors._sqlcodes if len(state) == 5)
-"""All that PostgreSQL documents."""
+# One of each class, and each that is decided by itself.
 ONE_OF_EACH = sorted({next(state for state in STATES if state.startswith(known)) for known in SQLSTATES})
-"""One of each class, and each that is decided by itself."""
 REPEATED = (Treatment.WAIT, Treatment.REPEAT)
 FIELDS = (Field(name="Name"),)
 
@@ -69,7 +68,7 @@ def failing(
 
 def test_every_sqlstate_is_decided() -> None:
     assert len(STATES) > 250
-    assert [state for state in STATES if judge_sqlstate(state) is UNKNOWN] == []
+    assert [state for state in STATES if judge_sqlstate(state) is UNKNOWN_SQLSTATE] == []
     assert [known for known in SQLSTATES if not any(state.startswith(known) for state in STATES)] == []
 
 
@@ -109,10 +108,10 @@ async def test_whatever_fails_at_the_commit_is_repeated_or_told_and_never_done_t
 
 
 async def test_a_transaction_that_others_always_win_against_ends_with_an_error(store: Store) -> None:
-    work, begun = failing("40001", 10 * MOST_ATTEMPTS, add_one)
+    work, begun = failing("40001", 10 * MAX_ROLLBACK_RETRIES, add_one)
     with pytest.raises(StoreError, match="injected"):
         await store.database.write(work)
-    assert len(begun) == MOST_ATTEMPTS
+    assert len(begun) == MAX_ROLLBACK_RETRIES
     assert await store.database.read(count) == 0
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from tablewright.services import Services
 from tablewright.settings import Settings
-from tablewright.store.home import make_home
+from tablewright.store.database import make_home
 
 
 def mode(path: Path) -> int:

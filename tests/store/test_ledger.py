@@ -12,46 +12,49 @@ import msgspec
 import pytest
 from sqlalchemy import Connection, text
 
-from tablewright.domain.access import Acting, Metered, Person
+from tablewright.domain.access import ActingUser, MeteredResource, Person
 from tablewright.domain.edits import AddRow, RemoveRow, SetCell
-from tablewright.domain.model import Attempt, Cell, Field, given
-from tablewright.domain.proposal import Operation, Review
+from tablewright.domain.model import Attempt, Cell, Field, make_given_cell
+from tablewright.domain.proposal import ProposedCell, Review
 from tablewright.domain.research import Brief
 from tablewright.domain.run import Progress, Usage
 from tablewright.errors import OverQuota
 from tablewright.store import ledger
 from tablewright.store.conversations import Turn
-from tablewright.store.migrations import POSTGRESQL, SQLITE, stored_bytes
+from tablewright.store.migrations import POSTGRESQL, SQLITE, count_stored_bytes
 from tablewright.store.store import Store
-from tablewright.store.workers import LONG_SILENCE, Worker, is_lost, new_worker_id
-
-from .test_sharing import one_of_each, read
+from tablewright.store.workers import DEAD_AFTER_SECONDS, Worker, is_owner_dead, new_worker_id
+from tests.store.test_sharing import one_of_each, read
 
 
 async def somebody(store: Store, **limits: float) -> tuple[Store, Person]:
     person, _ = await store.users.add("ann", "editor")
     await store.ledger.limit("ann", limits)  # type: ignore[arg-type]
-    return store.seen_by(Acting(person=person, actor="ann")), person
+    return store.seen_by(ActingUser(person=person, actor="ann")), person
 
 
-async def used(store: Store, what: Metered) -> float:
+async def used(store: Store, what: MeteredResource) -> float:
     return next(each.used for each in await store.ledger.of("ann") if each.what == what)
 
 
-async def most_of(store: Store) -> dict[Metered, float]:
+async def most_of(store: Store) -> dict[MeteredResource, float]:
     return {each.what: each.most for each in await store.ledger.of("ann") if each.most is not None}
 
 
 async def test_rows_over_the_limit_are_refused_and_none_is_kept(store: Store) -> None:
     ann, _ = await somebody(store, rows=3)
-    table = await ann.tables.create("Towns", [Field(name="Town")], [[given("Alder")], [given("Birch")]])
+    table = await ann.tables.create(
+        "Towns", [Field(name="Town")], [[make_given_cell("Alder")], [make_given_cell("Birch")]]
+    )
     with pytest.raises(OverQuota) as refused:
-        await ann.tables.create("More", [Field(name="Town")], [[given("Cedar")], [given("Dogwood")]])
+        await ann.tables.create(
+            "More", [Field(name="Town")], [[make_given_cell("Cedar")], [make_given_cell("Dogwood")]]
+        )
     assert refused.value.what == "Your limit is 3 new rows a month: 2 used, and this needs 2."
     assert f"It renews on {ledger.next_month()} (UTC)" in refused.value.advice
-    await ann.log.commit(table.id, [AddRow(key="", cells={"Town": given("Cedar")})])
+    await ann.log.commit(table.id, [AddRow(key="", cells={"Town": make_given_cell("Cedar")})])
     with pytest.raises(OverQuota, match="3 used, and this needs 1"):
-        await ann.log.commit(table.id, [AddRow(key="", cells={"Town": given("Elm")})])
+        await ann.log.commit(table.id, [AddRow(key="", cells={"Town": make_given_cell("Elm")})])
     assert (await ann.tables.count(table.id), len(await ann.tables.all()), await used(store, "rows")) == (3, 1, 3)
 
 
@@ -92,13 +95,13 @@ async def test_what_is_counted_is_what_is_stored(store: Store) -> None:
     sqlite = store.database.engine.dialect.name == "sqlite"
 
     def recount(connection: Connection) -> None:
-        for statement in stored_bytes():
+        for statement in count_stored_bytes():
             if not statement.startswith(POSTGRESQL if sqlite else SQLITE):
                 connection.execute(text(statement))
 
     await store.database.write(recount)
     assert await sizes(store) == counted
-    assert await used(store, "disk") == pytest.approx(sum(counted.values()) / ledger.MEGABYTE, abs=1e-6)
+    assert await used(store, "disk") == pytest.approx(sum(counted.values()) / ledger.MEGABYTE_BYTES, abs=1e-6)
 
 
 async def sizes(store: Store) -> dict[str, int]:
@@ -111,19 +114,19 @@ async def sizes(store: Store) -> dict[str, int]:
 
 async def fill_table(ann: Store, table_id: str) -> None:
     """All that makes a table larger: edits, new rows, a run's attempts, cells and events, and what becomes of them."""
-    await ann.log.commit(table_id, [SetCell(row_id=1, field="Town", cell=given("Birch"))])
-    await ann.log.commit(table_id, [AddRow(key="", cells={"Town": given("Cedar")}), RemoveRow(row_id=1)])
+    await ann.log.commit(table_id, [SetCell(row_id=1, field="Town", cell=make_given_cell("Birch"))])
+    await ann.log.commit(table_id, [AddRow(key="", cells={"Town": make_given_cell("Cedar")}), RemoveRow(row_id=1)])
     run_id = await ann.runs.start(table_id, "enrich", {})
     size = Field(name="Size", question="How large is {Town}?", depends_on=("Town",))
     proposal_id = await ann.proposals.create(table_id, run_id, [size])
     for attempt in (1, 1, 2):  # the same once more changes nothing, a later one takes its place
         cell = Cell(value="large" * attempt, status="ENRICHED", run_id=run_id, attempt=attempt)
-        await ann.proposals.add(proposal_id, [Operation(row_id=2, field="Size", cell=cell)])
+        await ann.proposals.add(proposal_id, [ProposedCell(row_id=2, field="Size", cell=cell)])
     for _ in range(2):
         await ann.attempts.add(run_id, [(2, Attempt(number=1, columns=("Size",)))])
     await ann.proposals.finish(proposal_id, "found 1")
-    await ann.proposals.decide(proposal_id, Review(edited={(2, "Size"): given("larger")}))
-    await ann.log.commit(table_id, [SetCell(row_id=2, field="Town", cell=given("Dogwood"))])
+    await ann.proposals.decide(proposal_id, Review(edited={(2, "Size"): make_given_cell("larger")}))
+    await ann.log.commit(table_id, [SetCell(row_id=2, field="Town", cell=make_given_cell("Dogwood"))])
     await ann.history.undo_run(table_id, run_id)
     await ann.runs.finish(run_id, "done", Usage(), news=[Progress(stage="complete")])
 
@@ -145,19 +148,19 @@ async def test_the_owner_of_a_table_pays_for_what_others_write_into_it(store: St
     bob, _ = await store.users.add("bob", "editor")
     table = await ann.tables.create("Towns", [Field(name="Town")])
     await ann.sharing.share("table", table.id, ["bob"])
-    other = store.seen_by(Acting(person=bob, actor="bob"))
-    await other.log.commit(table.id, [AddRow(key="", cells={"Town": given("a" * 1_000)})])
+    other = store.seen_by(ActingUser(person=bob, actor="bob"))
+    await other.log.commit(table.id, [AddRow(key="", cells={"Town": make_given_cell("a" * 1_000)})])
     with pytest.raises(OverQuota):
-        await other.log.commit(table.id, [AddRow(key="", cells={"Town": given("b" * 2_000)})])
+        await other.log.commit(table.id, [AddRow(key="", cells={"Town": make_given_cell("b" * 2_000)})])
     with pytest.raises(OverQuota):  # in nobody's name, as a worker writes
-        await store.log.commit(table.id, [SetCell(row_id=1, field="Town", cell=given("c" * 2_000))])
+        await store.log.commit(table.id, [SetCell(row_id=1, field="Town", cell=make_given_cell("c" * 2_000))])
     assert (await store.tables.load(table.id)).rows[0].cell("Town").value == "a" * 1_000
     assert {each.what: each.used for each in await store.ledger.of("bob")}["disk"] == 0
 
 
 async def test_rows_that_are_removed_give_nothing_back_and_the_table_gives_all(store: Store) -> None:
     ann, _ = await somebody(store)
-    table = await ann.tables.create("Towns", [Field(name="Town")], [[given("a" * 1_000)]])
+    table = await ann.tables.create("Towns", [Field(name="Town")], [[make_given_cell("a" * 1_000)]])
     before = await used(store, "disk")
     await ann.log.commit(table.id, [RemoveRow(row_id=1)])
     assert await used(store, "disk") >= before > 0.001
@@ -173,7 +176,7 @@ async def test_a_large_import_is_refused_before_all_of_it_is_written(store: Stor
         nonlocal taken
         for number in range(100_000):
             taken = number
-            yield [given("a" * 1_000)]
+            yield [make_given_cell("a" * 1_000)]
 
     with pytest.raises(OverQuota, match="Your limit is 1 MB of documents and tables: 0 MB used"):
         await ann.tables.create("Large", [Field(name="Text")], rows())
@@ -223,7 +226,7 @@ async def test_what_is_held_is_nobody_elses_until_it_is_settled(store: Store) ->
 
 async def test_a_hold_is_large_while_much_is_left_and_small_near_the_limit(store: Store) -> None:
     _, person = await somebody(store, dollars=10)
-    assert await store.ledger.hold_dollars(hold_of(person), 0.001, 0.0) == ledger.HOLD_USD
+    assert await store.ledger.hold_dollars(hold_of(person), 0.001, 0.0) == ledger.USUAL_HOLD_USD
     await store.ledger.limit("ann", {"dollars": 0.3})
     assert await store.ledger.hold_dollars(hold_of(person), 0.001, 0.0) == pytest.approx(0.005)
 
@@ -269,25 +272,25 @@ async def test_one_that_counted_as_dead_and_was_not_is_not_counted_twice(store: 
 
 def test_a_process_of_this_machine_is_lost_only_once_it_is_gone() -> None:
     here, own = socket.gethostname(), new_worker_id()
-    other = Worker(id="far-1-abc", kind="worker", host="far", pid=1, started_at="", silent=LONG_SILENCE / 2)
-    assert not is_lost(own, [])
-    assert not is_lost(new_worker_id(), []), "another application in this process"
-    assert not is_lost(f"{here}-{os.getppid()}-abc123", []), "it runs, however silent it is"
-    assert is_lost(f"{here}-{os.getpid()}-abc123", []), "its number is ours now"
-    assert is_lost(f"{here}-{2**22 + 1}-abc123", [])
-    assert not is_lost(other.id, [other])
-    assert is_lost(other.id, [msgspec.structs.replace(other, silent=2 * LONG_SILENCE)])
-    assert is_lost(other.id, [])
+    other = Worker(id="far-1-abc", kind="worker", host="far", pid=1, started_at="", silent=DEAD_AFTER_SECONDS / 2)
+    assert not is_owner_dead(own, [])
+    assert not is_owner_dead(new_worker_id(), []), "another application in this process"
+    assert not is_owner_dead(f"{here}-{os.getppid()}-abc123", []), "it runs, however silent it is"
+    assert is_owner_dead(f"{here}-{os.getpid()}-abc123", []), "its number is ours now"
+    assert is_owner_dead(f"{here}-{2**22 + 1}-abc123", [])
+    assert not is_owner_dead(other.id, [other])
+    assert is_owner_dead(other.id, [msgspec.structs.replace(other, silent=2 * DEAD_AFTER_SECONDS)])
+    assert is_owner_dead(other.id, [])
 
 
 async def test_without_a_limit_all_is_counted_and_nothing_refused(store: Store) -> None:
     ann, person = await somebody(store)
-    await ann.tables.create("Towns", [Field(name="Town")], [[given("Alder")]])
+    await ann.tables.create("Towns", [Field(name="Town")], [[make_given_cell("Alder")]])
     assert await store.ledger.hold_dollars(hold_of(person), 7, 0.0) == math.inf
     await spend(store, person, 9)
     await ann.ledger.refuse_spent()
     assert [(each.used, each.most) for each in await store.ledger.of("ann")][1::2] == [(1, None), (9, None)]
-    await store.tables.create("Own", [Field(name="Town")], [[given("Alder")]])
+    await store.tables.create("Own", [Field(name="Town")], [[make_given_cell("Alder")]])
     assert await used(store, "rows") == 1
 
 

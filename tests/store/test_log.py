@@ -8,9 +8,9 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from tablewright.domain.edits import AddField, AddRow, FlagCell, RemoveField, RemoveRow, SetCell, apply
+from tablewright.domain.edits import AddField, AddRow, FlagCell, RemoveField, RemoveRow, SetCell, apply_edit
 from tablewright.domain.model import Cell, Evidence, Field, Table
-from tablewright.domain.model import given as given_cell
+from tablewright.domain.model import make_given_cell as given_cell
 from tablewright.errors import EditConflict, NotFound
 from tablewright.store import tables as stored_tables
 from tablewright.store.store import Store
@@ -158,7 +158,7 @@ def test_the_store_agrees_with_the_rule_book(database_url: str, data: st.DataObj
                     edit = data.draw(edits_for(now))
                     edits.append(with_row_number(edit, store_next))
                     store_next[0] += isinstance(edit, AddRow)
-                    now, _ = apply(now, edits[-1])
+                    now, _ = apply_edit(now, edits[-1])
                 await store.log.commit(table_id, edits)
                 states.append(now)
                 assert same(await store.tables.load(table_id), now)
@@ -187,7 +187,7 @@ def same(kept: Table, expected: Table) -> bool:
 
 
 async def test_a_window_is_bounded_by_the_size_of_its_rows(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(stored_tables, "WINDOW_SIZE", 10_000)
+    monkeypatch.setattr(stored_tables, "MAX_WINDOW_CHARACTERS", 10_000)
     long = replace(FOUND, value="z" * 6_000)
     rows = [(given_cell("x" * 3_000), given_cell(None)) for _ in range(8)]
     rows += [(given_cell("y" * 50_000), given_cell(1)), (given_cell("short"), long), (given_cell("short"), long)]

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from sqlalchemy import Connection, inspect, text
 
-from tablewright.domain.access import Acting
+from tablewright.domain.access import ActingUser
 from tablewright.domain.model import Cell
 from tablewright.domain.proposal import Review
 from tablewright.errors import StoreError
@@ -64,7 +64,7 @@ async def test_a_database_of_a_released_version_opens_and_keeps_everything(
 
         (bob,) = await store.users.all()
         assert bob.name == "bob"
-        theirs = store.seen_by(Acting(person=await store.users.by_id(bob.id)))
+        theirs = store.seen_by(ActingUser(person=await store.users.by_id(bob.id)))
         assert [each.id for each in await theirs.tables.all()] == ["sales"]
 
 
@@ -85,7 +85,7 @@ async def test_an_older_database_gets_every_declared_table_column_and_index(
 
 async def test_a_database_of_a_later_version_is_refused_and_not_changed(empty_database_url: str) -> None:
     async with await Store.open(empty_database_url) as store:
-        later = f"INSERT INTO schema_version (version) VALUES ({migrations.VERSION + 1})"
+        later = f"INSERT INTO schema_version (version) VALUES ({migrations.SCHEMA_VERSION + 1})"
         await store.database.write(lambda connection: connection.execute(text(later)))
     with pytest.raises(StoreError, match="knows versions up to"):
         await Store.open(empty_database_url)
@@ -98,6 +98,6 @@ async def test_opening_again_changes_nothing(empty_database_url: str, monkeypatc
     def refuse(*_: Any) -> None:
         raise AssertionError("the schema was looked at again")
 
-    monkeypatch.setattr(migrations, "add_missing", refuse)
+    monkeypatch.setattr(migrations, "create_missing", refuse)
     async with await Store.open(empty_database_url):
         pass

@@ -10,18 +10,18 @@ import pytest
 from sqlalchemy import Connection, create_engine, make_url
 
 from tablewright.domain.fieldspec import parse_field
-from tablewright.domain.model import Cell, Evidence, Field, Finding, Row, given
+from tablewright.domain.model import Cell, Evidence, Field, Finding, Row, make_given_cell
 from tablewright.domain.run import Progress
-from tablewright.engine.fill import Fill, FillPlan
+from tablewright.engine.fill import FillRun
+from tablewright.engine.policy import FillPlan
 from tablewright.errors import StoreError
 from tablewright.store.store import Store
 from tablewright.strategies.strategy import Answer, Strategy, Task, Tell, Tools
 from tests.patience import PATIENCE
-
-from .outage import Outage, When
+from tests.store.outage import Outage, When
 
 FIELDS = (Field(name="Name"), Field(name="Value", type="number"))
-ROWS = [(given(f"row {number}"), given(number)) for number in range(1, 121)]
+ROWS = [(make_given_cell(f"row {number}"), make_given_cell(number)) for number in range(1, 121)]
 
 
 @pytest.fixture
@@ -60,7 +60,9 @@ async def test_reads_and_writes_wait_until_the_server_is_back(counted: Store, ou
     began = time.monotonic()
     outage.cut()
     asyncio.get_running_loop().call_later(0.7, outage.mend)
-    await asyncio.gather(database.read(count), database.glance(count), *(database.write(add_one) for _ in range(20)))
+    await asyncio.gather(
+        database.read(count), database.read_record(count), *(database.write(add_one) for _ in range(20))
+    )
     assert time.monotonic() >= began + 0.7
     assert await database.read(count) == 20
 
@@ -284,7 +286,7 @@ async def test_a_run_goes_on_when_the_server_is_back_and_nothing_is_lost_or_doub
         outage.cut()
         asyncio.get_running_loop().call_later(0.7, outage.mend)
 
-    filled = await Fill(store, FillPlan(table, [parse_field("X=?")], strategy), watch=at(40, go_away)).run()
+    filled = await FillRun(store, FillPlan(table, [parse_field("X=?")], strategy), watch=at(40, go_away)).run()
     assert (filled.status, filled.rows, filled.found) == ("done", 120, 120)
     assert sorted(strategy.asked) == list(range(1, 121)), "each was asked for once"
     operations = await store.proposals.operations(filled.proposal_id)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tablewright.domain.retrieved import Retrieved, content_hash
+from tablewright.domain.retrieved import Retrieved, hash_content
 from tablewright.errors import StoreError
 from tablewright.store.store import Store
 
@@ -42,7 +42,7 @@ async def test_a_page_is_kept_with_its_hash_and_its_time(store: Store) -> None:
     found = await store.pages.newest("http://a.example/")
     assert found is not None
     assert found.page == kept
-    assert kept.content_hash == content_hash(page.text)
+    assert kept.content_hash == hash_content(page.text)
     assert kept.retrieved_at
     assert (found.etag, found.page.page_starts) == ('"1"', (0, 4))
     assert await store.pages.text(kept.content_hash) == page.text

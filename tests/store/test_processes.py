@@ -16,7 +16,7 @@ from sqlalchemy import make_url
 
 from tablewright.domain.edits import SetCell
 from tablewright.domain.model import Field
-from tablewright.domain.model import given as given_cell
+from tablewright.domain.model import make_given_cell as given_cell
 from tablewright.errors import StoreError
 from tablewright.store.store import Store
 from tests.patience import PATIENCE

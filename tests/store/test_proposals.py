@@ -7,14 +7,13 @@ from msgspec import structs
 
 from tablewright.domain.edits import RemoveField, RemoveRow, SetCell
 from tablewright.domain.model import Cell, Field, Reason, Step
-from tablewright.domain.model import given as given_cell
-from tablewright.domain.proposal import EVERYTHING, Operation, Review, Selection
+from tablewright.domain.model import make_given_cell as given_cell
+from tablewright.domain.proposal import EVERY_CELL, ProposedCell, Review, Selection
 from tablewright.domain.run import Usage
 from tablewright.errors import NotFound, UsageError
 from tablewright.store.proposals import ApplyKind
 from tablewright.store.store import Store
-
-from ..proposing import newly_found, not_found, propose
+from tests.proposing import newly_found, not_found, propose
 
 FIELDS = (Field(name="Name"),)
 TOTAL = Field(name="Total", type="number", question="{Name}")
@@ -34,7 +33,7 @@ async def proposal(store: Store) -> tuple[str, str, str]:
     proposal_id = await store.proposals.create(table_id, run_id, [TOTAL])
     cells = {1: found(10), 2: found(20, 0.6), 3: NOTHING}
     operations = [
-        Operation(row_id=row_id, field="Total", cell=cell, steps=(Step(type="compute", detail=f"row {row_id}"),))
+        ProposedCell(row_id=row_id, field="Total", cell=cell, steps=(Step(type="compute", detail=f"row {row_id}"),))
         for row_id, cell in cells.items()
     ]
     await store.proposals.add(proposal_id, operations)
@@ -123,9 +122,9 @@ async def test_a_row_that_is_gone_is_left_out(store: Store) -> None:
 
 async def test_the_same_attempt_twice_is_written_once_and_a_later_one_replaces_it(store: Store) -> None:
     _, _, proposal_id = await proposal(store)
-    await store.proposals.add(proposal_id, [Operation(row_id=1, field="Total", cell=found(99, attempt=1))])
+    await store.proposals.add(proposal_id, [ProposedCell(row_id=1, field="Total", cell=found(99, attempt=1))])
     assert [op.cell.value for op in await store.proposals.operations(proposal_id)] == [10, 20, None]
-    await store.proposals.add(proposal_id, [Operation(row_id=1, field="Total", cell=found(99, attempt=2))])
+    await store.proposals.add(proposal_id, [ProposedCell(row_id=1, field="Total", cell=found(99, attempt=2))])
     assert [op.cell.value for op in await store.proposals.operations(proposal_id)] == [99, 20, None]
 
 
@@ -148,7 +147,7 @@ async def test_what_a_run_that_died_had_found_can_be_applied_by_force_or_rejecte
     table_id = (await store.tables.create("t", FIELDS, [(given_cell("a"),)])).id
     for decide in ("apply", "reject"):
         proposal_id = await store.proposals.create(table_id, "r1", [TOTAL])
-        await store.proposals.add(proposal_id, [Operation(row_id=1, field="Total", cell=found(10))])
+        await store.proposals.add(proposal_id, [ProposedCell(row_id=1, field="Total", cell=found(10))])
         if decide == "apply":
             assert (await store.proposals.apply(proposal_id, force=True)).cells == 1
         else:
@@ -241,7 +240,7 @@ async def test_a_review_that_fails_leaves_nothing_half_done(store: Store, field_
     price = Field(name="Price", type="number")
     table_id = (await store.tables.create("t", (*FIELDS, price), [(given_cell("a"), given_cell(1))])).id
     proposal_id = await store.proposals.create(table_id, "r1", [TOTAL])
-    operations = [Operation(row_id=1, field=name, cell=found(10)) for name in ("Total", "Price")]
+    operations = [ProposedCell(row_id=1, field=name, cell=found(10)) for name in ("Total", "Price")]
     await store.proposals.add(proposal_id, operations)
     await store.proposals.finish(proposal_id, "")
     if field_goes:
@@ -292,7 +291,7 @@ async def test_of_two_people_who_decide_at_once_the_first_one_counts(store: Stor
 async def test_the_cells_that_wait_are_found_by_confidence_and_by_being_empty(store: Store) -> None:
     _, _, proposal_id = await proposal(store)
 
-    async def rows(selection: Selection = EVERYTHING, failed: bool | None = None) -> list[int]:
+    async def rows(selection: Selection = EVERY_CELL, failed: bool | None = None) -> list[int]:
         return [row_id for row_id, _ in await store.proposals.open_cells(proposal_id, selection, failed=failed)]
 
     assert await rows() == [1, 2, 3]
@@ -313,7 +312,7 @@ async def stopped_proposal(store: Store, *looked_at: str) -> tuple[str, str]:
     table_id = (await store.tables.create("t", FIELDS, [(given_cell("a"),), (given_cell("b"),)])).id
     run_id = await store.runs.start(table_id, "enrich", {})
     proposal_id = await store.proposals.create(table_id, run_id, [TOTAL, Field(name="Tax", type="number")])
-    await store.proposals.add(proposal_id, [Operation(row_id=1, field=name, cell=found(7)) for name in looked_at])
+    await store.proposals.add(proposal_id, [ProposedCell(row_id=1, field=name, cell=found(7)) for name in looked_at])
     await store.proposals.finish(proposal_id, "Stopped before the end.")
     return table_id, proposal_id
 

@@ -16,9 +16,10 @@ from sqlalchemy import Connection, event
 from tablewright.domain.edits import SetCell
 from tablewright.domain.fieldspec import parse_field
 from tablewright.domain.model import Cell, Field
-from tablewright.domain.model import given as given_cell
-from tablewright.engine.fill import Fill, FillPlan
-from tablewright.engine.outbox import LARGEST
+from tablewright.domain.model import make_given_cell as given_cell
+from tablewright.engine.fill import FillRun
+from tablewright.engine.policy import FillPlan
+from tablewright.engine.write_buffer import MAX_BUFFERED_CELLS
 from tablewright.errors import StoreError
 from tablewright.store.store import Store
 from tablewright.strategies.computation import ComputationStrategy
@@ -60,13 +61,13 @@ class Disk:
 
 
 async def test_a_disk_that_fills_in_the_middle_of_a_run_costs_only_what_was_not_written(tmp_path: Path) -> None:
-    count = 4 * LARGEST
+    count = 4 * MAX_BUFFERED_CELLS
     url = await made(tmp_path / "tablewright.db", count)
     async with await Store.open(url) as store:
         table, disk = await store.tables.find("t"), Disk(store)
         await disk.fill(store, left=400)
         with pytest.raises(StoreError, match=r"The disk is full. Nothing of the unfinished change"):
-            await Fill(store, FillPlan(table, [DOUBLE], ComputationStrategy())).run()
+            await FillRun(store, FillPlan(table, [DOUBLE], ComputationStrategy())).run()
         (proposal,) = await store.proposals.all()
         written = proposal.counts["with_value"]
         assert 0 < written < count
@@ -74,7 +75,7 @@ async def test_a_disk_that_fills_in_the_middle_of_a_run_costs_only_what_was_not_
         disk.free()
         applied = await store.proposals.apply(proposal.id, force=True)
         assert applied.cells == written
-        filled = await Fill(store, FillPlan(await store.tables.find("t"), [DOUBLE], ComputationStrategy())).run()
+        filled = await FillRun(store, FillPlan(await store.tables.find("t"), [DOUBLE], ComputationStrategy())).run()
         assert (filled.status, filled.found, filled.skipped) == ("done", count - written, written)
         assert (await store.proposals.apply(filled.proposal_id)).cells == count - written
         assert await store.log.problems("t") == []

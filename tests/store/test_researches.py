@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tablewright.domain.corpus import Document
+from tablewright.domain.documents import Document
 from tablewright.domain.model import Evidence
 from tablewright.domain.research import (
     AnsweredFollowUp,

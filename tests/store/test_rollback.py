@@ -4,7 +4,7 @@ import pytest
 
 from tablewright.domain.edits import AddField, AddRow, ChangeField, RemoveField, RemoveRow, SetCell
 from tablewright.domain.model import Field, Table
-from tablewright.domain.model import given as given_cell
+from tablewright.domain.model import make_given_cell as given_cell
 from tablewright.errors import NotFound, UsageError
 from tablewright.store.store import Store
 

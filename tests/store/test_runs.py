@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from tablewright.domain.access import Acting
+from tablewright.domain.access import ActingUser
 from tablewright.domain.model import Field
 from tablewright.store.store import Store
 
@@ -15,7 +15,7 @@ async def test_runs_are_read_newest_first_on_from_one_and_among_the_tables_one_s
     assert [run.id for run in everything] == begun[::-1]
 
     person, _ = await store.users.add("ann", "viewer")
-    ann = store.seen_by(Acting(person=person))
+    ann = store.seen_by(ActingUser(person=person))
     assert await ann.runs.all() == []
     await store.sharing.share("table", ours, ["ann"])
     seen = await ann.runs.all()

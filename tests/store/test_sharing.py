@@ -8,9 +8,9 @@ from typing import Any
 import msgspec
 import pytest
 
-from tablewright.domain.access import Acting, Person, Role, Shareable
-from tablewright.domain.corpus import Document, Segment
-from tablewright.domain.model import Field, given
+from tablewright.domain.access import ActingUser, Person, Role, Shareable
+from tablewright.domain.documents import Document, Segment
+from tablewright.domain.model import Field, make_given_cell
 from tablewright.domain.research import Brief
 from tablewright.errors import Forbidden, NotFound
 from tablewright.store.conversations import Turn
@@ -23,7 +23,7 @@ KINDS: tuple[Shareable, ...] = ("table", "document", "conversation", "result", "
 
 async def somebody(store: Store, name: str, role: Role = "editor") -> Store:
     person, _ = await store.users.add(name, role)
-    return store.seen_by(Acting(person=person, actor=name))
+    return store.seen_by(ActingUser(person=person, actor=name))
 
 
 def read(path: str, text: str = "The lease ends in May.") -> IngestedDocument:
@@ -35,7 +35,7 @@ def read(path: str, text: str = "The lease ends in May.") -> IngestedDocument:
 
 
 async def one_of_each(store: Store) -> dict[Shareable, str]:
-    table = await store.tables.create("Towns", [Field(name="Town")], [[given("Alder")]])
+    table = await store.tables.create("Towns", [Field(name="Town")], [[make_given_cell("Alder")]])
     await store.documents.add(read("/files/lease.txt"))
     conversation = await store.conversations.start()
     result = await store.results.keep("Which?", ["Lease"], [])
@@ -249,7 +249,7 @@ async def test_what_people_saw_before_things_had_owners_they_still_see(empty_dat
     load_release(empty_database_url, "0.1.0", *AS_IT_WAS)
     async with await Store.open(empty_database_url) as store:
         ann, bob, eve = [
-            store.seen_by(Acting(person=await store.users.by_id(each))) for each in ("u-ann", "u-bob", "u-eve")
+            store.seen_by(ActingUser(person=await store.users.by_id(each))) for each in ("u-ann", "u-bob", "u-eve")
         ]
         for person in (ann, bob):
             assert [each.id for each in await person.tables.all()] == ["towns"]

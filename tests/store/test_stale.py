@@ -8,8 +8,8 @@ import msgspec
 
 from tablewright.domain.edits import FlagCell, SetCell
 from tablewright.domain.history import Rollback
-from tablewright.domain.model import Cell, Evidence, Field, Reason, Value, given
-from tablewright.domain.proposal import Operation, Selection
+from tablewright.domain.model import Cell, Evidence, Field, Reason, Value, make_given_cell
+from tablewright.domain.proposal import ProposedCell, Selection
 from tablewright.store.store import Store
 
 FIELDS = (
@@ -29,7 +29,7 @@ def found(value: Value, run_id: str, reason: Reason | None = None) -> Cell:
 
 async def sales(store: Store) -> str:
     """Two rows; all that can be found in them was found by run r1."""
-    rows = [(given("Tea"), given(2)), (given("Milk"), given(3))]
+    rows = [(make_given_cell("Tea"), make_given_cell(2)), (make_given_cell("Milk"), make_given_cell(3))]
     table = await store.tables.create(
         "sales", FIELDS, [(*row, Cell(), Cell(), Cell()) for row in rows], key_field="Name"
     )
@@ -42,7 +42,7 @@ async def propose(store: Store, table_id: str, run_id: str, cells: dict[tuple[in
     as_of = (await store.tables.window(table_id)).as_of
     proposal_id = await store.proposals.create(table_id, run_id, ())
     operations = [
-        Operation(row_id=row_id, field=field, cell=cell, as_of=as_of) for (row_id, field), cell in cells.items()
+        ProposedCell(row_id=row_id, field=field, cell=cell, as_of=as_of) for (row_id, field), cell in cells.items()
     ]
     await store.proposals.add(proposal_id, operations)
     await store.proposals.finish(proposal_id, "found")
@@ -219,7 +219,7 @@ async def test_an_undo_that_brings_a_question_back_looks_at_what_that_depends_on
     by_name = Field(name="Net", type="number", question="What is {Name}?", depends_on=("Name",))
     as_of = (await store.tables.window(table_id)).as_of
     proposal_id = await store.proposals.create(table_id, "r2", (by_name,))
-    operation = Operation(row_id=1, field="Net", cell=found(4, "r2"), as_of=as_of)
+    operation = ProposedCell(row_id=1, field="Net", cell=found(4, "r2"), as_of=as_of)
     await store.proposals.add(proposal_id, [operation])
     await store.proposals.finish(proposal_id, "found")
     await store.proposals.apply(proposal_id)
@@ -246,7 +246,7 @@ async def test_what_a_person_wrote_and_what_nobody_filled_is_never_stale(store: 
     edits = [
         SetCell(row_id=1, field="Net", cell=in_review),
         SetCell(row_id=2, field="Net", cell=Cell()),
-        SetCell(row_id=1, field="Maker", cell=msgspec.structs.replace(given("Own"), updated_at="2026-01-01")),
+        SetCell(row_id=1, field="Maker", cell=msgspec.structs.replace(make_given_cell("Own"), updated_at="2026-01-01")),
     ]
     await store.log.commit(table_id, edits)
     before = await stale(store, table_id)
@@ -283,7 +283,7 @@ async def test_columns_that_depend_on_each_other_end(store: Store) -> None:
 
 async def test_thousands_of_rows_are_marked_each_once(store: Store) -> None:
     count = 2_500
-    rows = [(given(f"n{number}"), given(number), Cell(), Cell(), Cell()) for number in range(count)]
+    rows = [(make_given_cell(f"n{number}"), make_given_cell(number), Cell(), Cell(), Cell()) for number in range(count)]
     table = await store.tables.create("many", FIELDS, rows, key_field="Name")
     numbers = range(1, count + 1)
     net = {(row_id, name): found(row_id, "r1") for row_id in numbers for name in ("Net", "Tax", "Maker")}

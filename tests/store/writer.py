@@ -6,7 +6,7 @@ import asyncio
 import sys
 
 from tablewright.domain.edits import AddRow, SetCell
-from tablewright.domain.model import Cell, given
+from tablewright.domain.model import Cell, make_given_cell
 from tablewright.store.store import Store
 
 
@@ -14,7 +14,9 @@ async def main(url: str, table_id: str, mode: str, name: str, count: int) -> Non
     async with await Store.open(url) as store:
         for number in range(1, count + 1):
             if mode == "share":
-                await store.log.commit(table_id, [AddRow(key=name, cells={"Name": given(f"{name} {number}")})])
+                await store.log.commit(
+                    table_id, [AddRow(key=name, cells={"Name": make_given_cell(f"{name} {number}")})]
+                )
             else:
                 rows = range(1, 201)
                 cell = Cell(value=number, status="ENRICHED", updated_at=str(number))

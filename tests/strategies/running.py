@@ -7,8 +7,8 @@ from typing import Any
 
 from tablewright.domain.fieldspec import parse_field
 from tablewright.domain.model import Cell
-from tablewright.domain.proposal import Operation
-from tablewright.operations.files import import_file
+from tablewright.domain.proposal import ProposedCell
+from tablewright.operations.files import import_table_file
 from tablewright.operations.fill import FillOptions, plan_fill
 from tablewright.services import Services
 from tablewright.settings import Settings
@@ -16,11 +16,11 @@ from tablewright.settings import Settings
 
 async def fill(
     settings: Settings, folder: Path, table: str, *fields: str, strategy: str = "pipeline", **params: str
-) -> tuple[dict[str, Cell], list[Operation], Any]:
+) -> tuple[dict[str, Cell], list[ProposedCell], Any]:
     """The cells of the first row by field, the operations of all rows, the usage. What could not be asked has none."""
     (folder / "table.csv").write_text(table, encoding="utf-8")
     async with Services.open(settings) as services:
-        imported = await import_file(services, folder / "table.csv")
+        imported = await import_table_file(services, folder / "table.csv")
         asked = [parse_field(text) for text in fields]
         run = await plan_fill(services, imported.table.id, asked, strategy, how=FillOptions(params=params or {}))
         filled = await run.run()
@@ -33,5 +33,5 @@ async def fill(
         )
 
 
-def notes(operation: Operation, kind: str) -> list[str]:
+def notes(operation: ProposedCell, kind: str) -> list[str]:
     return [step.detail for step in operation.steps if step.type == kind]

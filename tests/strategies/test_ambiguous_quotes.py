@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from tablewright.decisions.cell_answer import CellAnswer, Quoted
 from tablewright.domain.model import Cell, Field
 from tablewright.domain.retrieved import Retrieved
-from tablewright.engine.retry import as_cell
+from tablewright.engine.retry import preview_cell
 from tablewright.extraction import reader
-from tablewright.extraction.about import Subject
-from tablewright.strategies.findings import checked, find_ambiguity, resolve_value
-from tablewright.values.coerce import coerce
+from tablewright.extraction.subject import Subject
+from tablewright.llm.tasks.cell_answer import CellAnswer, Quoted
+from tablewright.strategies.findings import check_candidates, find_ambiguity, resolve_value
+from tablewright.values.coerce import coerce_value
 from tests.proving import prove_or_fault
 
 FOUNDED = Field(name="Founded", type="number", question="What year was {Company} founded?")
@@ -30,9 +30,9 @@ def answered_by_model(field: Field, value: str, *sources: Retrieved) -> Cell:
     answer = CellAnswer(value=value, basis="stated", quotes=quotes, calculation="")
     candidates, problem = prove_or_fault(field, answer, sources, {})
     assert not problem
-    finding = resolve_value(field, checked(field, candidates, sources))
+    finding = resolve_value(field, check_candidates(field, candidates, sources))
     assert finding is not None
-    return as_cell(field, finding)
+    return preview_cell(field, finding)
 
 
 @pytest.mark.parametrize(
@@ -53,7 +53,7 @@ def answered_by_model(field: Field, value: str, *sources: Retrieved) -> Cell:
 )
 def test_a_value_with_a_rival_in_its_quote_is_not_sure(field: Field, value: str, quote: str, reason: str) -> None:
     cell = answered_by_model(field, value, page(quote))
-    assert cell.value == coerce(value, field).value
+    assert cell.value == coerce_value(value, field).value
     assert (cell.confidence or 0) < 0.8
     assert reason in (cell.error or "")
 
@@ -97,15 +97,15 @@ def test_many_quotes_that_do_not_settle_a_value_do_not_settle_it_together() -> N
 )
 def test_the_reader_without_a_model_is_held_to_the_same(text: str, is_sure: bool) -> None:
     source = page(text)
-    found = reader.read(Subject(name="Acme", column="Company"), [FOUNDED], [source])["Founded"]
-    finding = resolve_value(FOUNDED, checked(FOUNDED, found, [source]))
+    found = reader.read_candidates(Subject(name="Acme", column="Company"), [FOUNDED], [source])["Founded"]
+    finding = resolve_value(FOUNDED, check_candidates(FOUNDED, found, [source]))
     assert finding is not None
     assert (finding.confidence >= 0.8) == is_sure
 
 
 def test_a_raw_value_with_two_candidates_is_not_sure() -> None:
     for field, text in ((FOUNDED, "As of 2023, 500"), (FOUNDED, "1987 or 1989"), (OPENED, "1987, 1989")):
-        assert coerce(text, field).label in ("medium", "low")
+        assert coerce_value(text, field).label in ("medium", "low")
 
 
 def test_a_quote_without_the_figure_says_nothing_of_it() -> None:

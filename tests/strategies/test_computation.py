@@ -9,19 +9,18 @@ from typing import Any
 import pytest
 
 from tablewright.domain.fieldspec import parse_field
-from tablewright.domain.model import Field, Money, Row, Table, given
-from tablewright.domain.proposal import Operation
+from tablewright.domain.model import Field, Money, Row, Table, make_given_cell
+from tablewright.domain.proposal import ProposedCell
 from tablewright.errors import BadFormula
 from tablewright.formulas.formula import Formula
 from tablewright.formulas.functions import Unevaluable
-from tablewright.operations.files import import_file
+from tablewright.operations.files import import_table_file
 from tablewright.operations.fill import plan_fill
 from tablewright.services import Services
 from tablewright.settings import Settings
 from tablewright.strategies.computation import ComputationStrategy
 from tablewright.strategies.strategy import NO_TOOLS, Task
-
-from ..models.endpoint import Asked, Endpoint, Reply, answer, refusal, running_endpoint
+from tests.llm.endpoint import Asked, Endpoint, Reply, answer, refusal, running_endpoint
 
 GROSS = "Gross:number={Price} plus 19% VAT"
 KIND = "Kind:select(person, firm)=whether {Name} is a person or a firm"
@@ -44,10 +43,10 @@ def with_model(folder: Path, endpoint: Endpoint, **values: str) -> Settings:
     )
 
 
-async def compute(settings: Settings, folder: Path, table: str, *fields: str) -> tuple[list[Operation], Any]:
+async def compute(settings: Settings, folder: Path, table: str, *fields: str) -> tuple[list[ProposedCell], Any]:
     (folder / "table.csv").write_text(table, encoding="utf-8")
     async with Services.open(settings) as services:
-        imported = await import_file(services, folder / "table.csv")
+        imported = await import_table_file(services, folder / "table.csv")
         run = await plan_fill(services, imported.table.id, [parse_field(text) for text in fields], "computation")
         filled = await run.run()
         assert filled.status in ("done", "over_budget")
@@ -75,7 +74,7 @@ def never_translated(write: Callable[[str], Reply]) -> Callable[[Asked], Reply]:
     return reply
 
 
-def trace(operation: Operation) -> list[str]:
+def trace(operation: ProposedCell) -> list[str]:
     return [step.detail for step in operation.steps]
 
 
@@ -192,7 +191,13 @@ async def test_amounts_in_different_currencies_are_not_added_up(tmp_path: Path) 
     strategy = ComputationStrategy()
     table = Table(id="t", name="t", fields=(Field(name="A", type="money"), Field(name="B", type="money")))
     task = Task(table=table, fields=tuple(map(parse_field, fields[2:])))
-    row = Row(id=1, cells={"A": given(Money(amount=10, currency="EUR")), "B": given(Money(amount=10, currency="USD"))})
+    row = Row(
+        id=1,
+        cells={
+            "A": make_given_cell(Money(amount=10, currency="EUR")),
+            "B": make_given_cell(Money(amount=10, currency="USD")),
+        },
+    )
     total, both = await strategy.prepare(task, NO_TOOLS)(row, lambda step, *fields: None)
     assert total.error == "EUR and USD are different currencies, which a formula does not convert"
     assert both.value == "10 EUR or 10 USD"
@@ -249,7 +254,7 @@ async def test_empty_columns_are_not_applicable_unless_the_words_say_what_then(
 # ── when there is no model, or none that answers ─────────────────────────────────────────────────────────────────────
 
 
-async def test_without_a_model_a_formula_in_words_is_refused_before_the_run(tmp_path: Path) -> None:
+async def test_without_a_model_a_verbal_formula_is_refused_before_the_run(tmp_path: Path) -> None:
     with pytest.raises(BadFormula) as caught:
         await compute(Settings(home=str(tmp_path), model="builtin"), tmp_path, "Name,Price\na,100\nb,\n", GROSS)
     assert "'{Price} plus 19% VAT' is not a formula that can be read: 'plus' cannot stand there." in str(caught.value)

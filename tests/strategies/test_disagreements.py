@@ -8,15 +8,14 @@ from pathlib import Path
 import pytest
 
 from tablewright.domain.model import Field, Finding, Money, Step
-from tablewright.domain.retrieved import Retrieved, content_hash
-from tablewright.extraction.about import Subject
+from tablewright.domain.retrieved import Retrieved, hash_content
 from tablewright.extraction.reader import Candidate
+from tablewright.extraction.subject import Subject
 from tablewright.services import Services
 from tablewright.settings import Settings
 from tablewright.strategies.investigation import RowInvestigation
-
-from ..answering import Answering
-from ..models.endpoint import Endpoint, running_endpoint
+from tests.answering import Answering
+from tests.llm.endpoint import Endpoint, running_endpoint
 
 PRICE = Field(name="Price", type="money")
 NORTH = "The Heron kettle: €49 at North Store."
@@ -24,7 +23,7 @@ SOUTH = "Heron, the kettle. Our price at South Store is €54."
 
 
 def page(site: str, text: str) -> Retrieved:
-    return Retrieved(origin=f"http://{site}/", text=text, title="Heron", domain=site, content_hash=content_hash(text))
+    return Retrieved(origin=f"http://{site}/", text=text, title="Heron", domain=site, content_hash=hash_content(text))
 
 
 def read(place: int, source: Retrieved, value: str) -> Candidate:

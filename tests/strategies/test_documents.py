@@ -10,18 +10,17 @@ import pytest
 
 from tablewright.domain.fieldspec import parse_field
 from tablewright.domain.model import Cell
-from tablewright.domain.retrieved import is_document
+from tablewright.domain.retrieved import is_document_id
 from tablewright.errors import BadSetting, UsageError
 from tablewright.operations.fill import FillOptions, plan_fill
 from tablewright.sample.pdf import write_pdf
 from tablewright.services import Services
 from tablewright.settings import Settings
+from tests.answering import Answering, said
+from tests.llm.endpoint import Endpoint, running_endpoint
 from tests.operating import add_documents, remove_documents
-
-from ..answering import Answering, said
-from ..models.endpoint import Endpoint, running_endpoint
-from ..pages import Page, SmallWeb, small_web
-from .running import fill, notes
+from tests.pages import Page, SmallWeb, small_web
+from tests.strategies.running import fill, notes
 
 FOUNDED = "Founded:number=What year was {Company} founded?"
 WIDTH = "Width:number(mm)"
@@ -96,7 +95,7 @@ async def test_from_documents_alone_the_web_is_not_touched(web: SmallWeb, tmp_pa
     for strategy in ("", "pipeline"):
         cells, _, _ = await fill(settings, tmp_path, "Company\nAcme Turbines\n", FOUNDED, strategy=strategy)
         assert cells["Founded"].value == 1987
-        assert is_document(cells["Founded"].evidence[0].origin)
+        assert is_document_id(cells["Founded"].evidence[0].origin)
     assert web.queries == []
     assert web.requests == {}
 
@@ -114,7 +113,11 @@ async def test_how_many_documents_are_read_is_bounded(settings: Settings, tmp_pa
         for wrong in ("0", "51", "many"):
             with pytest.raises(UsageError):
                 await plan_fill(
-                    services, table, [parse_field(FOUNDED)], "documents", how=FillOptions(params={"documents": wrong})
+                    services,
+                    table,
+                    [parse_field(FOUNDED)],
+                    "documents",
+                    how=FillOptions(params={"documents": wrong}),
                 )
 
 
@@ -166,7 +169,7 @@ async def test_where_both_speak_the_first_named_is_believed_and_the_other_kept_a
 
 def origin_of(cell: Cell) -> tuple[object, bool]:
     """The value, and whether a document says it."""
-    return cell.value, is_document(cell.evidence[0].origin)
+    return cell.value, is_document_id(cell.evidence[0].origin)
 
 
 async def test_a_search_engine_that_is_away_leaves_what_the_documents_say(web: SmallWeb, tmp_path: Path) -> None:

@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from ..answering import Answering, answers, call, offered, said, sent
-from ..models.endpoint import Asked, Endpoint, Reply, answer, refusal
-from ..pages import Page, small_web
-from .running import fill
-from .test_lookup import model, thinking
+from tests.answering import Answering, answers, call, offered, said, sent
+from tests.llm.endpoint import Asked, Endpoint, Reply, answer, refusal
+from tests.pages import Page, small_web
+from tests.strategies.running import fill
+from tests.strategies.test_lookup import model, thinking
 
 __all__ = ["model"]  # the fixture
 

@@ -10,12 +10,12 @@ import pytest
 from tablewright.domain.model import Step
 from tablewright.domain.retrieved import Refusal, Retrieved
 from tablewright.errors import OverBudget, SearchError
-from tablewright.journeys.find.gather import ListGatherer
-from tablewright.journeys.research.library import Library
-from tablewright.journeys.shortlist.explore import ProductExploration
-from tablewright.sources.source import Hit, Query, Searched
 from tablewright.strategies.gathering import NO_TEXT, Gathering
 from tablewright.strategies.investigation import RowInvestigation
+from tablewright.web.source import Hit, Query, SearchResponse
+from tablewright.workflows.find.gather import ListGatherer
+from tablewright.workflows.research.library import Library
+from tablewright.workflows.shortlist.explore import ProductExploration
 
 HOME, OLD, SHOP, COPY = (f"https://{name}.example/" for name in ("home", "old", "shop", "copy"))
 
@@ -30,12 +30,12 @@ class Shelf:
         self.waits = 0.0
         self.refused = ""
 
-    async def search(self, query: Query) -> Searched:
+    async def search(self, query: Query) -> SearchResponse:
         await asyncio.sleep(self.waits)
         found = self.results.get(query.text, ())
         if isinstance(found, Exception):
             raise found
-        return Searched(hits=tuple(found), queries=() if self.refused else (query.text,), refused=self.refused)
+        return SearchResponse(hits=tuple(found), queries=() if self.refused else (query.text,), refused=self.refused)
 
     async def open(self, origin: str) -> Retrieved | Refusal:
         self.opened.append(origin)

@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 
-from ..answering import Answering, Cells, answers, call, offered, said, sent
-from ..models.endpoint import Asked, Endpoint, Reply, running_endpoint
-from ..pages import Page, SmallWeb, small_web
-from .running import fill
-from .test_pipeline import CITY, FOUNDED
+from tests.answering import Answering, Cells, answers, call, offered, said, sent
+from tests.llm.endpoint import Asked, Endpoint, Reply, running_endpoint
+from tests.pages import Page, SmallWeb, small_web
+from tests.strategies.running import fill
+from tests.strategies.test_pipeline import CITY, FOUNDED
 
 OWN = Page(title="Acme Turbines", body="<p>Acme Turbines was founded in 1987. It is headquartered in Port Merrin.</p>")
 REGISTER = Page(
@@ -119,8 +119,8 @@ def told(text: str) -> Cells:
     }
 
 
+# A model that answers with whatever lie it can find in what it was sent, and follows every address.
 believe_everything = Answering(told, patterns=[f"%entity {EVIL}"])
-"""A model that answers with whatever lie it can find in what it was sent, and follows every address."""
 
 
 @pytest.fixture

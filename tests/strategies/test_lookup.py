@@ -11,11 +11,10 @@ import pytest
 
 from tablewright.services import Services
 from tablewright.settings import Settings
-
-from ..answering import Answering, Cells, columns, form, is_packed, said, sent
-from ..models.endpoint import Endpoint, answer, running_endpoint
-from ..pages import Page, SmallWeb, small_web
-from .running import fill, notes
+from tests.answering import Answering, Cells, columns, form, is_packed, said, sent
+from tests.llm.endpoint import Endpoint, answer, running_endpoint
+from tests.pages import Page, SmallWeb, small_web
+from tests.strategies.running import fill, notes
 
 TABLE = "Company\nAcme Turbines\n"
 FOUNDED = "Founded:number=What year was {Company} founded?"

@@ -10,7 +10,7 @@ from typing import Any
 
 from tablewright.domain.fieldspec import parse_field
 from tablewright.domain.model import Cell
-from tablewright.operations.files import import_file
+from tablewright.operations.files import import_table_file
 from tablewright.operations.fill import plan_fill
 from tablewright.services import Services
 from tablewright.settings import Settings
@@ -45,7 +45,7 @@ async def filled(folder: Path, rows: Sequence[Mapping[str, str]]) -> list[dict[s
         for number, row in enumerate(rows):
             table = folder / f"{number}.csv"
             table.write_text(f"{','.join(['Company', *row])}\n{','.join(['Marlow Instruments', *row.values()])}\n")
-            imported = await import_file(services, table)
+            imported = await import_table_file(services, table)
             run = await plan_fill(services, imported.table.id, fields, "pipeline")
             operations = await services.store.proposals.operations((await run.run()).proposal_id)
             cells.append({operation.field: operation.cell for operation in operations})

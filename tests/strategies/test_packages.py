@@ -23,9 +23,9 @@ from tablewright.errors import UsageError
 from tablewright.strategies.strategy import (
     Parameter,
     Strategy,
-    announced,
-    checked_params,
+    check_params,
     find_strategy,
+    list_installed_strategies,
 )
 from tests.patience import PATIENCE
 
@@ -223,7 +223,7 @@ def test_the_strategy_of_the_page_fills_columns_with_evidence(
     assert staff["Böhm & Söhne"]["error"] == "the register does not state Staff of Böhm & Söhne"
     assert founded["Garbled"]["error"].startswith("JSONDecodeError")
     assert (done["status"], done["usage"]["fetches"]) == ("done", 12)
-    shown = environment.json(tmp_path, "table", "show", "companies")
+    shown = environment.json(tmp_path, "tables", "show", "companies")
     assert [row["cells"]["Founded"]["value"] for row in shown["rows"]] == [1999, 1921, None, None, None, None, 1900]
 
 
@@ -268,8 +268,8 @@ class Careful(Strategy):
 
 
 def test_parameters_that_are_not_set_have_their_default_or_are_left_out() -> None:
-    assert checked_params(Careful(), {}) == {"depth": "low"}
-    assert checked_params(Careful(), {"depth": "high", "pages": "9", "url": "x"}) == {
+    assert check_params(Careful(), {}) == {"depth": "low"}
+    assert check_params(Careful(), {"depth": "high", "pages": "9", "url": "x"}) == {
         "depth": "high",
         "pages": "9",
         "url": "x",
@@ -290,7 +290,7 @@ def test_parameters_that_are_not_set_have_their_default_or_are_left_out() -> Non
 )
 def test_a_parameter_that_does_not_fit_is_refused(name: str, text: str, problem: str) -> None:
     with pytest.raises(UsageError, match=problem):
-        checked_params(Careful(), {name: text})
+        check_params(Careful(), {name: text})
 
 
 Announce: TypeAlias = Callable[[str, str, str, str], None]
@@ -334,15 +334,15 @@ def test_a_package_that_is_not_a_strategy_is_said_to_be_and_hides_no_other(
     with pytest.raises(UsageError, match=problem) as refused:
         find_strategy("odd")
     assert f"{package}:Made" in str(refused.value)
-    assert str(announced()["odd"]) == str(refused.value)
-    assert not isinstance(announced()["odd"], Strategy)
-    assert isinstance(announced()["computation"], Strategy)
+    assert str(list_installed_strategies()["odd"]) == str(refused.value)
+    assert not isinstance(list_installed_strategies()["odd"], Strategy)
+    assert isinstance(list_installed_strategies()["computation"], Strategy)
 
 
 def test_of_two_packages_with_one_name_the_list_and_the_choice_have_the_same(announce: Announce) -> None:
     announce("twin_one", "twin", "Made", WHOLE.format(name="twin"))
     announce("twin_two", "twin", "Made", WHOLE.format(name="twin"))
-    assert type(announced()["twin"]) is type(find_strategy("twin"))
+    assert type(list_installed_strategies()["twin"]) is type(find_strategy("twin"))
 
 
 def test_an_unknown_strategy_is_refused_with_those_there_are() -> None:

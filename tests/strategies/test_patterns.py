@@ -8,27 +8,26 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from tablewright.decisions.plan_patterns import Plan, PlanPatterns
 from tablewright.domain.model import Field, WeakColumn
-from tablewright.extraction.about import Subject
+from tablewright.extraction.subject import Subject
+from tablewright.llm.tasks.plan_patterns import PatternsToPlan, PlanPatterns
 from tablewright.settings import Settings
 from tablewright.store.store import Store
-from tablewright.strategies.row_answers import KeptPatterns, pattern_key
-
-from ..answering import Answering, form
-from ..models.endpoint import Asked, Endpoint, answer, running_endpoint
-from ..pages import Page, SmallWeb, small_web
-from .running import fill
+from tablewright.strategies.row_answers import PatternCache, hash_pattern_request
+from tests.answering import Answering, form
+from tests.llm.endpoint import Asked, Endpoint, answer, running_endpoint
+from tests.pages import Page, SmallWeb, small_web
+from tests.strategies.running import fill
 
 FOUNDED = Field(name="Founded", type="number", question="What year was {Company} founded?")
 CITY = Field(name="City", question="In which city is {Company}?")
-ASKED = PlanPatterns(key="Company", fields=(FOUNDED, CITY), columns=("Country",), telling=("Country",))
+ASKED = PatternsToPlan(key="Company", fields=(FOUNDED, CITY), columns=("Country",), telling=("Country",))
 
 
 def test_the_key_is_what_the_columns_are_in_whatever_order_and_for_whichever_rows() -> None:
     turned = msgspec.structs.replace(ASKED, fields=(CITY, FOUNDED), sample=Subject(name="Borealis"))
-    assert pattern_key(turned, "m") == pattern_key(ASKED, "m")
-    assert len(pattern_key(ASKED, "m")) == 64
+    assert hash_pattern_request(turned, "m") == hash_pattern_request(ASKED, "m")
+    assert len(hash_pattern_request(ASKED, "m")) == 64
 
 
 @pytest.mark.parametrize(
@@ -41,8 +40,8 @@ def test_the_key_is_what_the_columns_are_in_whatever_order_and_for_whichever_row
         msgspec.structs.replace(ASKED, weak=(WeakColumn(name="City", weakness="missing", reason="nothing"),)),
     ],
 )
-def test_another_column_or_other_feedback_is_another_key(other: PlanPatterns) -> None:
-    assert pattern_key(other, "m") != pattern_key(ASKED, "m")
+def test_another_column_or_other_feedback_is_another_key(other: PatternsToPlan) -> None:
+    assert hash_pattern_request(other, "m") != hash_pattern_request(ASKED, "m")
 
 
 def test_rows_that_are_weak_for_the_same_kind_of_reason_share_a_plan() -> None:
@@ -50,12 +49,12 @@ def test_rows_that_are_weak_for_the_same_kind_of_reason_share_a_plan() -> None:
         msgspec.structs.replace(ASKED, weak=(WeakColumn(name="City", weakness="missing", reason=f"{site} is down"),))
         for site in ("a.example", "b.example")
     ]
-    assert pattern_key(weak[0], "m") == pattern_key(weak[1], "m")
+    assert hash_pattern_request(weak[0], "m") == hash_pattern_request(weak[1], "m")
 
 
 async def test_patterns_are_kept_under_their_key(tmp_path: Path) -> None:
     async with await Store.open(f"sqlite:///{tmp_path / 'x.db'}") as store:
-        kept = KeptPatterns(store.cache)
+        kept = PatternCache(store.cache)
         assert await kept.get("k") is None
         await kept.set("k", ("%entity founded", "%entity {Country}"))
         assert await kept.get("k") == ("%entity founded", "%entity {Country}")
@@ -64,18 +63,18 @@ async def test_patterns_are_kept_under_their_key(tmp_path: Path) -> None:
 def test_what_a_person_said_of_a_cell_is_told_where_new_patterns_are_planned() -> None:
     again = msgspec.structs.replace(ASKED, avoid=("%entity city",), sample=Subject(name="Borealis"))
     noted = msgspec.structs.replace(again, notes={"City": "A person flagged 'Paris': they moved"})
-    assert "Note on City: A person flagged 'Paris': they moved" in Plan().prompt(noted).text
-    assert "What they brought" not in Plan().prompt(noted).text, "nothing is known of it"
-    assert pattern_key(noted, "m") != pattern_key(again, "m")
+    assert "Note on City: A person flagged 'Paris': they moved" in PlanPatterns().prompt(noted).text
+    assert "What they brought" not in PlanPatterns().prompt(noted).text, "nothing is known of it"
+    assert hash_pattern_request(noted, "m") != hash_pattern_request(again, "m")
 
 
 def test_the_rule_tries_another_name_of_a_weak_column_and_never_the_same_again() -> None:
     city = Field(name="Headquarters", question="Where is the headquarters of {Company}?")
-    first = Plan().fallback(PlanPatterns(key="Company", fields=(city,)))
+    first = PlanPatterns().fallback(PatternsToPlan(key="Company", fields=(city,)))
     tried = list(first)
     for attempt in (2, 3):
-        asked = PlanPatterns(key="Company", fields=(city,), attempt=attempt, avoid=tuple(tried))
-        (new,) = Plan().fallback(asked)
+        asked = PatternsToPlan(key="Company", fields=(city,), attempt=attempt, avoid=tuple(tried))
+        (new,) = PlanPatterns().fallback(asked)
         assert new not in tried
         assert new.startswith("%entity ")
         tried.append(new)

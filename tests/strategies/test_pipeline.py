@@ -15,11 +15,10 @@ from tablewright.domain.model import Cell
 from tablewright.domain.text import cell_text
 from tablewright.errors import UsageError
 from tablewright.settings import Settings
-
-from ..answering import Answering, Cells, columns, form, said, sent, text_of
-from ..models.endpoint import Endpoint, running_endpoint
-from ..pages import Page, SmallWeb, small_web
-from .running import fill, notes
+from tests.answering import Answering, Cells, columns, form, said, sent, text_of
+from tests.llm.endpoint import Endpoint, running_endpoint
+from tests.pages import Page, SmallWeb, small_web
+from tests.strategies.running import fill, notes
 
 FOUNDED = "Founded:number=What year was {Company} founded?"
 CITY = "Headquarters=In which city is {Company} headquartered?"
@@ -267,11 +266,11 @@ async def test_with_cascade_a_model_is_asked_only_for_what_the_reader_is_not_sur
     assert all(names == ["CEO"] for names in read)
 
 
+# Results enough for the model to choose from before the next pattern is searched.
 FIVE = {"/acme": replace(OWN, found_by="profile")} | {
     f"/{year}": Page(title=f"Acme in {year}", body="<p>The year in pictures.</p>", found_by="profile")
     for year in range(2001, 2005)
 }
-"""Results enough for the model to choose from before the next pattern is searched."""
 
 
 async def test_what_the_first_pages_do_not_say_is_searched_for_with_the_next_pattern(

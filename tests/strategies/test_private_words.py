@@ -10,18 +10,17 @@ from typing import Any
 import pytest
 
 from tablewright.domain.fieldspec import parse_field
-from tablewright.domain.proposal import Operation
-from tablewright.operations.files import import_file
+from tablewright.domain.proposal import ProposedCell
+from tablewright.operations.files import import_table_file
 from tablewright.operations.fill import FillOptions, plan_fill
 from tablewright.services import Services
 from tablewright.settings import Settings
+from tests.answering import Answering, answers, call, offered, said, sent
+from tests.llm.endpoint import Asked, Endpoint, Reply, running_endpoint
 from tests.operating import add_documents
-
-from ..answering import Answering, answers, call, offered, said, sent
-from ..models.endpoint import Asked, Endpoint, Reply, running_endpoint
-from ..pages import Page, SmallWeb, small_web
-from .running import notes
-from .test_pipeline import FOUNDED
+from tests.pages import Page, SmallWeb, small_web
+from tests.strategies.running import notes
+from tests.strategies.test_pipeline import FOUNDED
 
 ABOUT = Page("Acme Turbines", "<p>Acme Turbines was founded in 1987. It builds rotors in Port Merrin.</p>")
 CONTRACT = """Contract with Acme Turbines
@@ -87,13 +86,13 @@ async def fill(
     strategy: str = "research",
     contract: str = "",
     **params: str,
-) -> list[Operation]:
+) -> list[ProposedCell]:
     (folder / "table.csv").write_text(table, encoding="utf-8")
     async with Services.open(settings) as services:
         if contract:
             (folder / "contract.txt").write_text(contract, encoding="utf-8")
             await add_documents(services, [folder / "contract.txt"], workers=1, kind="contract")
-        imported = await import_file(services, folder / "table.csv")
+        imported = await import_table_file(services, folder / "table.csv")
         asked = [parse_field(text) for text in fields]
         filled = await (
             await plan_fill(services, imported.table.id, asked, strategy, how=FillOptions(params=params or {}))
@@ -191,7 +190,7 @@ async def test_what_was_found_in_a_document_is_no_word_of_later_queries(
     (tmp_path / "table.csv").write_text("Company\nAcme Turbines\n", encoding="utf-8")
     async with Services.open(settings) as services:
         await add_documents(services, [tmp_path / "contract.txt"], workers=1, kind="contract")
-        table = (await import_file(services, tmp_path / "table.csv")).table
+        table = (await import_table_file(services, tmp_path / "table.csv")).table
         partner = parse_field("Partner=Who is the partner of {Company}?")
         filled = await (await plan_fill(services, table.id, [partner], "documents")).run()
         await services.changes.apply(filled.proposal_id)

@@ -10,14 +10,14 @@ from pathlib import Path
 import pytest
 
 from tablewright.domain.run import Usage
+from tablewright.llm.text_budget import TEXT_LIMITS
 from tablewright.settings import Settings
 from tablewright.strategies import request_batcher
-from tablewright.strategies.request_batcher import share_usage
-
-from ..answering import ROW, Answering, Cells, columns, form, is_packed, said, text_of
-from ..models.endpoint import Asked, Endpoint, Reply, answer, running_endpoint
-from ..pages import Page, SmallWeb, small_web
-from .running import fill
+from tablewright.strategies.request_batcher import split_usage
+from tests.answering import ROW, Answering, Cells, columns, form, is_packed, said, text_of
+from tests.llm.endpoint import Asked, Endpoint, Reply, answer, running_endpoint
+from tests.pages import Page, SmallWeb, small_web
+from tests.strategies.running import fill
 
 NAMES = ("Acme", "Borealis", "Cobalt", "Dunmore")
 BOSSES = {"Acme": "Ann Lee", "Borealis": "Bo Rask", "Cobalt": "Cy Tern", "Dunmore": "Di Vane"}
@@ -55,8 +55,8 @@ def boss_in(text: str) -> Cells:
     return {"CEO": [said(found[1], f"{found[1]} runs the show")]}
 
 
+# Reads rightly, one row or several.
 reading = Answering(boss_in)
-"""Reads rightly, one row or several."""
 
 
 def rows_in(asked: Asked) -> list[Cells]:
@@ -133,7 +133,7 @@ async def test_an_answer_bought_in_a_pack_is_found_by_a_run_with_other_neighbour
 async def test_a_long_text_is_read_alone(
     web: SmallWeb, model: Endpoint, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(request_batcher, "SHARED_CALL_SHARE", 60)
+    monkeypatch.setattr(request_batcher, "TEXT_LIMITS", replace(TEXT_LIMITS, shared_call_parts=60))
     web.pages["/Acme"] = replace(page("Acme", "The chief executive says hello. " * 60), found_by="acme")
     _, operations, _ = await fill(settings_of(web, model, tmp_path), tmp_path, TABLE, CEO)
     assert [operation.cell.value for operation in operations] == list(BOSSES.values())
@@ -154,7 +154,7 @@ async def test_a_pack_that_a_model_cannot_answer_costs_no_row(web: SmallWeb, mod
 
 def test_what_a_pack_took_is_shared_to_the_last_token() -> None:
     used = Usage(llm_calls=1, input_tokens=403, cached_tokens=202, output_tokens=41, cost_usd=0.04)
-    parts = share_usage(used, 4)
+    parts = split_usage(used, 4)
     assert [part.input_tokens for part in parts] == [103, 100, 100, 100]
     assert sum(parts[1:], parts[0]) == used
 
@@ -162,7 +162,7 @@ def test_what_a_pack_took_is_shared_to_the_last_token() -> None:
 async def test_a_model_that_cannot_read_several_rows_at_once_is_soon_asked_for_each_alone(
     web: SmallWeb, model: Endpoint, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(request_batcher, "LINGER", 60.0)  # rows on their way come, however slow the machine is
+    monkeypatch.setattr(request_batcher, "LINGER_SECONDS", 60.0)  # rows on their way come, however slow the machine is
 
     def muddled(asked: Asked) -> Reply:
         if not is_shared_reading(asked):

@@ -11,16 +11,15 @@ import pytest
 
 from tablewright.domain.fieldspec import parse_field
 from tablewright.errors import UsageError
-from tablewright.extraction.about import Subject
+from tablewright.extraction.subject import Subject
 from tablewright.services import Services
 from tablewright.strategies.exploration import Exploration, ExplorationLimits
 from tablewright.strategies.investigation import RowInvestigation
-
-from ..answering import Answering, answers, call, form, offered, said, sent
-from ..models.endpoint import Asked, Endpoint, Reply
-from ..pages import Page, SmallWeb, small_web
-from .running import fill, notes
-from .test_lookup import model, thinking
+from tests.answering import Answering, answers, call, form, offered, said, sent
+from tests.llm.endpoint import Asked, Endpoint, Reply
+from tests.pages import Page, SmallWeb, small_web
+from tests.strategies.running import fill, notes
+from tests.strategies.test_lookup import model, thinking
 
 __all__ = ["model"]  # the fixture
 
@@ -284,7 +283,7 @@ async def test_another_attempt_knows_what_was_searched_and_opens_other_pages(
     def reply(asked: Asked) -> Reply:
         if "RETRY ATTEMPT" in sent(asked):
             return retried(asked)
-        return (again if "Searched before, in vain" in sent(asked) else first)(asked)
+        return (again if "Searched before without success" in sent(asked) else first)(asked)
 
     model.otherwise = reply
     settings = replace(thinking(web.settings(tmp_path), model), attempts="2")

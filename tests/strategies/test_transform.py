@@ -9,20 +9,19 @@ from typing import Any
 import pytest
 
 from tablewright.domain.fieldspec import parse_field
-from tablewright.domain.model import Field, Row, Table, given
-from tablewright.domain.proposal import Operation
+from tablewright.domain.model import Field, Row, Table, make_given_cell
+from tablewright.domain.proposal import ProposedCell
 from tablewright.errors import BadField, UsageError
-from tablewright.models.build import build
-from tablewright.operations.files import import_file
+from tablewright.llm.build import build_model
+from tablewright.operations.files import import_table_file
 from tablewright.operations.fill import FillOptions, plan_fill
 from tablewright.services import Services
 from tablewright.settings import Settings
 from tablewright.strategies import request_batcher
-from tablewright.strategies.strategy import Task, Tools, announced
+from tablewright.strategies.strategy import Task, Tools, list_installed_strategies
 from tablewright.strategies.transform import TransformStrategy
-
-from ..answering import ROW, is_packed, text_of
-from ..models.endpoint import Asked, Endpoint, Reply, answer, refusal, running_endpoint
+from tests.answering import ROW, is_packed, text_of
+from tests.llm.endpoint import Asked, Endpoint, Reply, answer, refusal, running_endpoint
 
 TABLE = "Name,Notes,Code\nWasserkocher,Boils 1.7 litres,A-1\nToaster,,B-2\n,,C-3\n"
 ENGLISH = "English=Translate {Name} to English"
@@ -48,10 +47,10 @@ def with_model(folder: Path, endpoint: Endpoint, **values: str) -> Settings:
 
 async def transform(
     settings: Settings, folder: Path, *fields: str, table: str = TABLE, params: dict[str, str] | None = None
-) -> tuple[list[Operation], Any]:
+) -> tuple[list[ProposedCell], Any]:
     (folder / "table.csv").write_text(table, encoding="utf-8")
     async with Services.open(settings) as services:
-        imported = await import_file(services, folder / "table.csv")
+        imported = await import_table_file(services, folder / "table.csv")
         asked = [parse_field(text) for text in fields]
         run = await plan_fill(services, imported.table.id, asked, "transform", how=FillOptions(params=params or {}))
         filled = await run.run()
@@ -63,7 +62,7 @@ def cells(**values: tuple[str, str]) -> Reply:
 
 
 def test_it_is_announced_and_needs_nothing_but_a_model() -> None:
-    strategy = announced()["transform"]
+    strategy = list_installed_strategies()["transform"]
     assert isinstance(strategy, TransformStrategy)
     table = Table(id="t", name="t", fields=(Field(name="Name"), Field(name="Notes")))
     named = Task(table=table, fields=(parse_field(ENGLISH),))
@@ -139,13 +138,13 @@ async def test_what_a_person_said_of_a_value_is_told(endpoint: Endpoint, tmp_pat
     endpoint.otherwise = cells(English=("Kettle", "Name"))
     async with Services.open(with_model(tmp_path, endpoint)) as services:
         (tmp_path / "t.csv").write_text("Name\nWasserkocher\n", encoding="utf-8")
-        table = (await import_file(services, tmp_path / "t.csv")).table
+        table = (await import_table_file(services, tmp_path / "t.csv")).table
         run = await plan_fill(services, table.id, [parse_field(ENGLISH)], "transform")
         await services.changes.apply((await run.run()).proposal_id)
         await services.changes.flag(table.id, 1, "English", "say electric kettle")
         again = await plan_fill(services, table.id, [parse_field(ENGLISH)], "transform")
         await again.run()
-    told = endpoint.asked[1].body["messages"][-1]["content"].partition("What people said of earlier values")[2]
+    told = endpoint.asked[1].body["messages"][-1]["content"].partition("What people said about earlier values")[2]
     assert "say electric kettle" in told
 
 
@@ -168,12 +167,12 @@ async def test_lines_of_a_cell_reach_the_model_and_long_texts_the_cell(endpoint:
 
 async def test_strict_evidence_refuses_what_is_judged(endpoint: Endpoint, tmp_path: Path) -> None:
     endpoint.otherwise = cells(English=("Kettle", "Name"), Brand=("Brandt", "Name"))
-    built = build(with_model(tmp_path, endpoint))
+    built = build_model(with_model(tmp_path, endpoint))
     assert built is not None
     table = Table(id="t", name="t", fields=(Field(name="Name"),))
     fields = (parse_field(ENGLISH), parse_field("Brand=The brand in {Name}"))
     answer_row = TransformStrategy().prepare(Task(table=table, fields=fields), Tools(model=built, strict=True))
-    row = Row(id=1, cells={"Name": given("Brandt Wasserkocher")})
+    row = Row(id=1, cells={"Name": make_given_cell("Brandt Wasserkocher")})
     async with built:
         english, brand = await answer_row(row, lambda step, *fields: None)
     assert (english.value, english.reason) == (None, "not_found")
@@ -232,7 +231,7 @@ def word_in(text: str) -> str:
 async def test_rows_with_short_texts_share_a_call_and_each_has_its_own_value(
     endpoint: Endpoint, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for pause in ("GRACE", "LINGER"):
+    for pause in ("GRACE_SECONDS", "LINGER_SECONDS"):
         monkeypatch.setattr(request_batcher, pause, 60.0)  # all of them come, however slow the machine is
     endpoint.otherwise = translated
     table = "Name\n" + "\n".join(GERMAN) + "\n"
@@ -250,7 +249,7 @@ async def test_a_scheduled_refresh_writes_a_new_row_as_the_column_was_written(
     endpoint.otherwise = translated
     (tmp_path / "table.csv").write_text("Name\nLampe\n", encoding="utf-8")
     async with Services.open(with_model(tmp_path, endpoint, search="nowhere")) as services:
-        table = (await import_file(services, tmp_path / "table.csv")).table
+        table = (await import_table_file(services, tmp_path / "table.csv")).table
         run = await plan_fill(
             services, table.id, [parse_field(ENGLISH)], "transform", how=FillOptions(params={"rows_a_call": "2"})
         )

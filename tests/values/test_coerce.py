@@ -13,8 +13,8 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from tablewright.domain.model import Field, FieldType, Money, Value
-from tablewright.domain.text import show
-from tablewright.values.coerce import LONGEST_TEXT, coerce
+from tablewright.domain.text import format_value
+from tablewright.values.coerce import MAX_TEXT_CHARACTERS, coerce_value
 from tests.growth import grows_in_proportion, seconds
 
 PLANS = ("Gold", "Gold Plus", "Silver", "Health Care", "None", "C", "C++")
@@ -25,7 +25,7 @@ def field(type: FieldType, unit: str = "", options: tuple[str, ...] = ()) -> Fie
 
 
 def read(raw: Any, type: FieldType, unit: str = "", options: tuple[str, ...] = ()) -> tuple[Value, str]:
-    coerced = coerce(raw, field(type, unit, options))
+    coerced = coerce_value(raw, field(type, unit, options))
     return coerced.value, coerced.label
 
 
@@ -121,7 +121,7 @@ def test_a_number_field_with_a_unit_takes_the_quantity_in_that_unit(
     ],
 )
 def test_the_note_says_why_a_number_is_not_certain(text: str, unit: str, note: str) -> None:
-    assert coerce(text, field("number", unit)).note == note
+    assert coerce_value(text, field("number", unit)).note == note
 
 
 # ── yes or no, options ───────────────────────────────────────────────────────────────────────────────────────────────
@@ -193,14 +193,14 @@ def test_long_text_is_cut_at_the_end_of_a_word() -> None:
     value, label = read("word " * 1000, "text")
     assert isinstance(value, str)
     assert label == "medium"
-    assert LONGEST_TEXT - 10 < len(value) <= LONGEST_TEXT
+    assert MAX_TEXT_CHARACTERS - 10 < len(value) <= MAX_TEXT_CHARACTERS
     assert value.endswith("word")
 
 
 def test_long_text_is_never_cut_inside_a_character() -> None:
     value, _ = read("x" + "e\u0301" * 2000, "text")
     assert isinstance(value, str)
-    assert len(value) <= LONGEST_TEXT
+    assert len(value) <= MAX_TEXT_CHARACTERS
     assert value.endswith("\u0301")
     family = "\U0001f468\u200d\U0001f469\u200d\U0001f467"
     value, _ = read(family * 1000, "text")
@@ -211,9 +211,9 @@ def test_long_text_is_never_cut_inside_a_character() -> None:
 def test_the_name_of_the_field_before_the_answer_is_left_out() -> None:
     founded = Field(name="Founding year", type="number")
     for text in ("Founding year: 1998", "The founding year is 1998", "**Founding Year:** 1998", "founding_year = 1998"):
-        assert coerce(text, founded).value == 1998
-        assert coerce(text, founded).label == "high"
-    assert coerce("Founding year", Field(name="Founding year")).value == "Founding year"
+        assert coerce_value(text, founded).value == 1998
+        assert coerce_value(text, founded).label == "high"
+    assert coerce_value("Founding year", Field(name="Founding year")).value == "Founding year"
 
 
 # ── typed values ─────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -248,8 +248,8 @@ def test_values_that_have_a_type_already(raw: Any, type: FieldType, value: Value
 
 
 def test_the_text_is_kept_as_it_came() -> None:
-    assert coerce("  The answer is 5 ", field("number")).raw_value == "  The answer is 5 "
-    assert coerce((1.50), field("number")).raw_value == "1.5"
+    assert coerce_value("  The answer is 5 ", field("number")).raw_value == "  The answer is 5 "
+    assert coerce_value((1.50), field("number")).raw_value == "1.5"
 
 
 # ── what holds for every answer ──────────────────────────────────────────────────────────────────────────────────────
@@ -285,7 +285,7 @@ TEXTS = st.one_of(PIECES, st.text(max_size=80))
 @settings(max_examples=250, deadline=None)
 @given(text=TEXTS, field=st.sampled_from(FIELDS))
 def test_any_text_gives_a_value_or_none_and_says_which(text: str, field: Field) -> None:
-    coerced = coerce(text, field)
+    coerced = coerce_value(text, field)
     assert (coerced.label == "none") == (coerced.value is None)
     assert coerced.raw_value == text
     assert bool(coerced.reason) == (coerced.label != "high")
@@ -302,16 +302,16 @@ def test_any_text_gives_a_value_or_none_and_says_which(text: str, field: Field) 
     field=st.sampled_from(FIELDS),
 )  # fmt: skip
 def test_any_object_gives_a_value_or_none_and_says_which(raw: Any, field: Field) -> None:
-    coerced = coerce(raw, field)
+    coerced = coerce_value(raw, field)
     assert (coerced.label == "none") == (coerced.value is None)
 
 
 @settings(max_examples=200, deadline=None)
 @given(text=TEXTS, field=st.sampled_from(FIELDS))
 def test_a_value_that_was_read_reads_back_as_itself(text: str, field: Field) -> None:
-    value = coerce(text, field).value
+    value = coerce_value(text, field).value
     assume(value is not None)
-    assert coerce(show(value), field).value == value
+    assert coerce_value(format_value(value), field).value == value
 
 
 FINITE = st.floats(allow_nan=False, allow_infinity=False)
@@ -321,19 +321,21 @@ WORDS = st.text(alphabet=st.characters(categories=["Ll", "Lu"]), min_size=3, max
 @settings(max_examples=200, deadline=None)
 @given(number=st.one_of(st.integers(-(10**299), 10**299), FINITE))
 def test_a_shown_number_reads_back(number: int | float) -> None:
-    coerced = coerce(show(number), field("number"))
+    coerced = coerce_value(format_value(number), field("number"))
     assert coerced.value == number
-    assert coerced.label == "high" or coerced.note.endswith(f"may be {show(number).lstrip('-').replace('.', '')}")
+    assert coerced.label == "high" or coerced.note.endswith(
+        f"may be {format_value(number).lstrip('-').replace('.', '')}"
+    )
 
 
 @given(number=st.one_of(st.integers(-(10**12), 10**12), FINITE), unit=st.sampled_from(["cm", "%", "kg", "°C", "seats"]))
 def test_a_shown_number_reads_back_in_a_field_with_a_unit(number: int | float, unit: str) -> None:
-    assert coerce(show(number), field("number", unit)).value == number
+    assert coerce_value(format_value(number), field("number", unit)).value == number
 
 
 @given(value=st.booleans())
 def test_a_shown_boolean_reads_back(value: bool) -> None:
-    assert read(show(value), "boolean") == (value, "high")
+    assert read(format_value(value), "boolean") == (value, "high")
 
 
 @given(day=st.dates(), known=st.sampled_from([4, 7, 10]))
@@ -344,13 +346,13 @@ def test_a_shown_date_reads_back(day: datetime.date, known: int) -> None:
 
 @given(items=st.lists(WORDS, max_size=6, unique_by=str.casefold).map(tuple))
 def test_a_shown_list_reads_back(items: tuple[str, ...]) -> None:
-    items = tuple(item for item in items if coerce(item, field("text")).value == item)
-    assert read(show(items), "list") == (items, "high")
+    items = tuple(item for item in items if coerce_value(item, field("text")).value == item)
+    assert read(format_value(items), "list") == (items, "high")
 
 
 def test_a_long_list_reads_back_whole() -> None:
     items = tuple(f"item {number}" for number in range(7000))
-    assert read(show(items), "list") == (items, "high")
+    assert read(format_value(items), "list") == (items, "high")
     assert read(list(items), "list") == (items, "high")
     assert read(str(list(items)).replace("'", '"'), "list") == (items, "high")
 
@@ -359,7 +361,7 @@ def test_a_long_list_reads_back_whole() -> None:
     "items", [(), ("a; b",), ("a; b", "c"), ("a, b", "c"), ("two\nlines",), ("[x]", "y"), ("- a", "1. b")]
 )
 def test_a_shown_list_of_awkward_items_reads_back(items: tuple[str, ...]) -> None:
-    assert read(show(items), "list") == (items, "high")
+    assert read(format_value(items), "list") == (items, "high")
 
 
 @given(
@@ -375,7 +377,7 @@ def test_shown_money_reads_back(cents: int, whole: bool, currency: str) -> None:
 
 @pytest.mark.parametrize("url", ["https://example.com", "http://münchen.de/ä?q=1#x", "https://a.b.co.uk:8080/x_(y)"])
 def test_a_shown_url_reads_back(url: str) -> None:
-    assert read(show(url), "url") == (url, "high")
+    assert read(format_value(url), "url") == (url, "high")
 
 
 # ── speed ────────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -395,7 +397,7 @@ def test_plain_values_take_the_short_way(text: str, type: FieldType) -> None:
     """A grammar takes several times as long, on whatever machine."""
 
     def read(many: str) -> Callable[[int], object]:
-        return lambda size: [coerce(many, field(type)) for _ in range(size)]
+        return lambda size: [coerce_value(many, field(type)) for _ in range(size)]
 
     plain, worded = (min(seconds(read(each), 200) for _ in range(20)) for each in (text, f"Answer: {text}"))
     assert plain < worded / 2
@@ -415,8 +417,8 @@ HOSTILE["noise"] = "".join(random.Random(7).choices("0123456789.,-/ $€'\"abckm
 
 @pytest.mark.parametrize("name", HOSTILE)
 def test_hostile_text_costs_little(name: str) -> None:
-    coerce("1 in", field("number", "cm"))  # pint's import is not what is measured
+    coerce_value("1 in", field("number", "cm"))  # pint's import is not what is measured
     for wanted in FIELDS:
         for length in (100_000, 3_990, 399):
-            costs = grows_in_proportion(lambda size, wanted=wanted: coerce(HOSTILE[name][:size], wanted), length)  # type: ignore[misc]
+            costs = grows_in_proportion(lambda size, wanted=wanted: coerce_value(HOSTILE[name][:size], wanted), length)  # type: ignore[misc]
             assert costs, (wanted.type, wanted.unit, length)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from tablewright.domain.model import Field
-from tablewright.values.coerce import coerce
-from tablewright.values.currencies import SYMBOLS
-from tablewright.values.dates import iso_date, read_date, read_dates
+from tablewright.values.coerce import coerce_value
+from tablewright.values.currencies import CURRENCY_SYMBOLS
+from tablewright.values.dates import format_iso_date, read_date, read_dates
 
 DAY = Field(name="day", type="date")
 
@@ -44,7 +44,7 @@ DAY = Field(name="day", type="date")
     ],
 )  # fmt: skip
 def test_a_clear_date_is_high(text: str, iso: str) -> None:
-    coerced = coerce(text, DAY)
+    coerced = coerce_value(text, DAY)
     assert (coerced.value, coerced.label) == (iso, "high")
 
 
@@ -73,7 +73,7 @@ def test_a_clear_date_is_high(text: str, iso: str) -> None:
     ],
 )
 def test_a_date_that_had_to_be_chosen_is_not_high(text: str, iso: str, label: str) -> None:
-    coerced = coerce(text, DAY)
+    coerced = coerce_value(text, DAY)
     assert (coerced.value, coerced.label) == (iso, label)
 
 
@@ -97,7 +97,7 @@ def test_a_date_that_had_to_be_chosen_is_not_high(text: str, iso: str, label: st
 def test_a_period_gives_its_beginning_and_keeps_its_end(text: str, first: str, last: str) -> None:
     (date,) = read_dates(text)
     assert (date.iso, date.last) == (first, last)
-    assert coerce(text, DAY).label == "medium"
+    assert coerce_value(text, DAY).label == "medium"
 
 
 @pytest.mark.parametrize(
@@ -117,7 +117,7 @@ def test_two_dates_joined_by_and_are_no_period() -> None:
 
 
 def test_the_note_names_the_other_reading() -> None:
-    assert coerce("03/05/2021", DAY).note == "03/05 may be day or month first; 2021-03-05 is the other reading"
+    assert coerce_value("03/05/2021", DAY).note == "03/05 may be day or month first; 2021-03-05 is the other reading"
 
 
 def test_the_span_is_the_place_in_the_text() -> None:
@@ -128,13 +128,13 @@ def test_the_span_is_the_place_in_the_text() -> None:
 
 
 def test_a_date_is_only_as_exact_as_its_parts() -> None:
-    assert iso_date(2021) == "2021"
-    assert iso_date(2021, 5) == "2021-05"
-    assert iso_date(2021, 2, 29) is None
-    assert iso_date(0) is None
+    assert format_iso_date(2021) == "2021"
+    assert format_iso_date(2021, 5) == "2021-05"
+    assert format_iso_date(2021, 2, 29) is None
+    assert format_iso_date(0) is None
 
 
-@pytest.mark.parametrize("symbol", SYMBOLS)
+@pytest.mark.parametrize("symbol", CURRENCY_SYMBOLS)
 def test_an_amount_in_any_currency_is_no_year(symbol: str) -> None:
     assert read_dates(f"Price {symbol}1990") == ()
     assert read_dates(f"Price {symbol}2019-20") == ()

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import pytest
 
 from tablewright.domain.model import Field, FieldType
-from tablewright.values.coerce import coerce
+from tablewright.values.coerce import coerce_value
 from tests.growth import grows_in_proportion
 
 TYPES: tuple[FieldType, ...] = ("text", "number", "boolean", "date", "url", "list", "money")
@@ -19,5 +21,9 @@ PUMPS = (
 @pytest.mark.parametrize("lead", ["", "```", "<answer>", "**"])
 def test_an_answer_is_read_in_proportion_to_its_length(type: FieldType, lead: str) -> None:
     field = Field(name="Price", type=type)
+
+    def read_repeated(pump: str, size: int) -> None:
+        coerce_value(f"{lead}{pump * (size // len(pump))}x", field)
+
     for pump in PUMPS:
-        assert grows_in_proportion(lambda size: coerce(f"{lead}{pump * (size // len(pump))}x", field), 2_000), pump  # noqa: B023
+        assert grows_in_proportion(partial(read_repeated, pump), 2_000), pump

@@ -15,9 +15,9 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from tablewright.domain.model import Field, FieldType
-from tablewright.domain.text import show
+from tablewright.domain.text import format_value
 from tablewright.values.choices import read_list
-from tablewright.values.coerce import LONGEST_LISTED, Coerced, coerce, list_removed
+from tablewright.values.coerce import MAX_LISTED_CHARACTERS, CoercedValue, coerce_value, list_removed
 from tablewright.values.dates import MONTHS
 from tests.growth import grows_in_proportion
 
@@ -222,24 +222,24 @@ def rest_of(text: str, removed: tuple[str, ...]) -> str:
     return text.strip()
 
 
-def assert_noted(coerced: Coerced) -> None:
+def assert_noted(coerced: CoercedValue) -> None:
     """Every removed part stands in the note; of very long ones the beginning, and how much more there is."""
     said = [" ".join(part.split()) for part in coerced.removed]
-    if sum(map(len, said)) <= LONGEST_LISTED:
+    if sum(map(len, said)) <= MAX_LISTED_CHARACTERS:
         assert all(f"“{part}”" in coerced.note for part in said)
     else:
-        assert re.search(rf" and {sum(map(len, said)) - LONGEST_LISTED:,} more characters$", coerced.note)
+        assert re.search(rf" and {sum(map(len, said)) - MAX_LISTED_CHARACTERS:,} more characters$", coerced.note)
 
 
 @pytest.mark.parametrize("type", ["text", "select", "url", "list"])
 def test_words_are_kept_or_listed(type: FieldType) -> None:
     kept = noted = 0
     for place, text in enumerate(texts_for(type)):
-        coerced = coerce(text, FIELDS[type][place % len(FIELDS[type])])
+        coerced = coerce_value(text, FIELDS[type][place % len(FIELDS[type])])
         if coerced.value is None:
             assert coerced.raw_value == text
             continue
-        value = coerced.value if isinstance(coerced.value, tuple) else (show(coerced.value),)
+        value = coerced.value if isinstance(coerced.value, tuple) else (format_value(coerced.value),)
         missing = letters(text) - letters(" ".join(value)) - letters(" ".join(coerced.removed))
         read_as = coerced.reason.partition(" read as ")[0] if " read as " in coerced.reason else ""
         assert not missing - letters(read_as), (text, coerced)
@@ -266,7 +266,7 @@ def test_what_stands_around_a_number_or_a_date_is_listed(type: FieldType) -> Non
     kept = noted = 0
     for place, text in enumerate(texts_for(type)):
         field = FIELDS[type][place % len(FIELDS[type])]
-        coerced = coerce(text, field)
+        coerced = coerce_value(text, field)
         if coerced.value is None:
             assert coerced.raw_value == text
             continue
@@ -284,20 +284,20 @@ def words_of(text: str) -> list[str]:
     return [word.casefold() for word in re.findall(r"[^\W\d_]+", text) if word.isalpha()]
 
 
-def assert_figures_kept(rest: str, coerced: Coerced) -> None:
+def assert_figures_kept(rest: str, coerced: CoercedValue) -> None:
     """A second figure in the text that was read is part of the value, or the reason shows it as it is written."""
     plain = "".join(str(unicodedata.decimal(mark)) if mark.isdecimal() else mark for mark in rest)
     figures = [int(found) for found in re.findall(r"\d+", plain)]
     if len(figures) > 1 and re.search(r"\d\s?(?:[–×]|to|and)\s?\D{0,6}\d", plain):
         assert coerced.reason, (rest, coerced)
-        shown = [str(figure) in coerced.reason + show(coerced.value) for figure in figures]
+        shown = [str(figure) in coerced.reason + format_value(coerced.value) for figure in figures]
         assert all(shown) or rest in coerced.reason, (rest, coerced)
 
 
 def test_the_sentence_behind_a_yes_or_no_is_listed() -> None:
     plain = noted = 0
     for text in texts_for("boolean"):
-        coerced = coerce(text, FIELDS["boolean"][0])
+        coerced = coerce_value(text, FIELDS["boolean"][0])
         if coerced.value is None:
             continue
         assert_noted(coerced)
@@ -316,7 +316,7 @@ def test_the_sentence_behind_a_yes_or_no_is_listed() -> None:
     "text", ["Dr. Smith", "Mon - Fri", "2 - 1", "1. FC Nord", "e. coli", "Hall 4 – West", "a - b - c", "J. S. Bach"]
 )
 def test_a_single_item_keeps_its_letters_and_its_dash(text: str) -> None:
-    coerced = coerce(text, FIELDS["list"][0])
+    coerced = coerce_value(text, FIELDS["list"][0])
     assert (coerced.value, coerced.label, coerced.note) == ((text,), "high", "")
 
 
@@ -333,7 +333,7 @@ def test_a_single_item_keeps_its_letters_and_its_dash(text: str) -> None:
     ],
 )
 def test_only_marks_at_the_beginning_of_lines_are_bullets(text: str, items: tuple[str, ...]) -> None:
-    assert coerce(text, FIELDS["list"][0]).value == items
+    assert coerce_value(text, FIELDS["list"][0]).value == items
 
 
 @pytest.mark.parametrize(
@@ -353,7 +353,7 @@ def test_only_marks_at_the_beginning_of_lines_are_bullets(text: str, items: tupl
     ],
 )
 def test_the_note_lists_what_was_left_out(text: str, type: FieldType, note: str) -> None:
-    assert coerce(text, FIELDS[type][0]).note == note
+    assert coerce_value(text, FIELDS[type][0]).note == note
 
 
 def test_long_text_is_listed_by_its_beginning_and_its_length() -> None:
@@ -378,8 +378,8 @@ def nested(opening: str, closing: str, size: int) -> str:
 def test_a_list_takes_time_in_proportion_to_its_length(mark: str) -> None:
     text = (mark * SIZE)[:SIZE]
     for length in (SIZE, 20_000):
-        assert grows_in_proportion(lambda size: coerce(text[:size], FIELDS["list"][0]), length), length
-    assert grows_in_proportion(lambda size: coerce(f"[{text[:size]}]", FIELDS["list"][0]), 100_000)
+        assert grows_in_proportion(lambda size: coerce_value(text[:size], FIELDS["list"][0]), length), length
+    assert grows_in_proportion(lambda size: coerce_value(f"[{text[:size]}]", FIELDS["list"][0]), 100_000)
 
 
 @pytest.mark.parametrize("pair", ["[]", "()", "“”", '""', "**", "``"])
@@ -388,7 +388,7 @@ def test_a_nested_list_takes_time_in_proportion_to_its_length(pair: str) -> None
         opening, closing = pair[0] + between, between + pair[1]
         for length in (SIZE, 20_000):
             assert grows_in_proportion(
-                lambda size, one=opening, two=closing: coerce(nested(one, two, size), FIELDS["list"][0]),  # type: ignore[misc]
+                lambda size, one=opening, two=closing: coerce_value(nested(one, two, size), FIELDS["list"][0]),  # type: ignore[misc]
                 length,
             )
 
@@ -397,4 +397,4 @@ def test_a_list_of_any_length_is_kept_whole() -> None:
     items = tuple(f"item {number}" for number in range(100_000))
     assert read_list(", ".join(items)).value == items
     assert read_list("; ".join(items)).value == items
-    assert coerce("\n".join(items), FIELDS["list"][0]).value == items
+    assert coerce_value("\n".join(items), FIELDS["list"][0]).value == items

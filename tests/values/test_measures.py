@@ -8,13 +8,13 @@ import sys
 import pint
 import pytest
 
-from tablewright.values.measures import Measure, in_unit, read_measures
-from tablewright.values.units import AMBIGUOUS, named, parse_unit, spelled_units
+from tablewright.values.measures import Measure, convert_measure, read_measures
+from tablewright.values.units import AMBIGUOUS_UNITS, get_unit, list_spelled_units, parse_unit
 
 
 def converted(text: str, unit: str) -> float | None:
     (measure,) = read_measures(text, unit)
-    found = in_unit(measure, unit)
+    found = convert_measure(measure, unit)
     return None if found is None else found.value
 
 
@@ -112,7 +112,7 @@ def test_different_things_do_not_convert(text: str, unit: str) -> None:
 )
 def test_several_dimensions_are_one_measure(text: str, unit: str, sizes: tuple[float, ...]) -> None:
     (measure,) = read_measures(text, unit)
-    found = in_unit(measure, unit)
+    found = convert_measure(measure, unit)
     assert found is not None
     assert found.sizes == sizes
     assert found.value == sizes[0]
@@ -120,9 +120,9 @@ def test_several_dimensions_are_one_measure(text: str, unit: str, sizes: tuple[f
 
 def test_a_range_converts_at_both_ends() -> None:
     (measure,) = read_measures("10–20 kg")
-    assert in_unit(measure, "g") == Measure(value=10_000, high=20_000, unit="g", start=0, end=8)
+    assert convert_measure(measure, "g") == Measure(value=10_000, high=20_000, unit="g", start=0, end=8)
     (economy,) = read_measures("20 mpg to 40 mpg")
-    found = in_unit(economy, "L/100km")
+    found = convert_measure(economy, "L/100km")
     assert found is not None
     assert found.high is not None
     assert found.value < found.high
@@ -146,28 +146,30 @@ def test_a_unit_of_several_meanings_is_noted(text: str, unit: str) -> None:
 
 def test_pint_knows_every_unit_of_the_table() -> None:
     registry: pint.UnitRegistry[float] = pint.UnitRegistry()
-    for unit, _ in spelled_units():
+    for unit, _ in list_spelled_units():
         registry.parse_expression(unit.pint)
 
 
 def test_every_unit_reads_back_from_its_symbol_and_spellings() -> None:
-    for unit, spellings in spelled_units():
+    for unit, spellings in list_spelled_units():
         assert parse_unit(unit.symbol) is not None, unit.symbol
         for spelling in spellings:
             found = parse_unit(spelling)
             assert found is not None, spelling
-            assert found.kind == unit.kind or spelling in AMBIGUOUS or spelling.casefold() in AMBIGUOUS, spelling
-    for symbols, _ in AMBIGUOUS.values():
+            assert found.kind == unit.kind or spelling in AMBIGUOUS_UNITS or spelling.casefold() in AMBIGUOUS_UNITS, (
+                spelling
+            )
+    for symbols, _ in AMBIGUOUS_UNITS.values():
         for symbol in symbols:
-            named(symbol)
+            get_unit(symbol)
 
 
 def test_reading_without_converting_leaves_pint_alone() -> None:
     """Its import takes 0.2 s."""
     code = (
-        "import sys; from tablewright.values.coerce import coerce; from tablewright.domain.model import Field\n"
-        "assert coerce('12 kg', Field(name='w', type='number', unit='kg')).label == 'high'\n"
-        "coerce('3 May 2021', Field(name='d', type='date'))\n"
+        "import sys; from tablewright.values.coerce import coerce_value; from tablewright.domain.model import Field\n"
+        "assert coerce_value('12 kg', Field(name='w', type='number', unit='kg')).label == 'high'\n"
+        "coerce_value('3 May 2021', Field(name='d', type='date'))\n"
         "assert not {'pint', 'dateparser'} & set(sys.modules), sys.modules.keys()"
     )
     subprocess.run([sys.executable, "-c", code], check=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tablewright.domain.model import Field, Money
-from tablewright.values.coerce import coerce
+from tablewright.values.coerce import coerce_value
 from tablewright.values.money import read_amounts, read_money
 
 
@@ -58,7 +58,7 @@ def money(amount: float, currency: str = "") -> Money:
     ],
 )
 def test_an_amount_and_its_currency(text: str, amount: float, currency: str, label: str) -> None:
-    coerced = coerce(text, Field(name="price", type="money"))
+    coerced = coerce_value(text, Field(name="price", type="money"))
     assert (coerced.value, coerced.label) == (money(amount, currency), label)
 
 
@@ -76,12 +76,12 @@ def test_an_amount_and_its_currency(text: str, amount: float, currency: str, lab
     ],
 )
 def test_the_unit_of_the_field_settles_the_currency(text: str, unit: str, value: Money | None, label: str) -> None:
-    coerced = coerce(text, Field(name="price", type="money", unit=unit))
+    coerced = coerce_value(text, Field(name="price", type="money", unit=unit))
     assert (coerced.value, coerced.label) == (value, label)
 
 
 def test_another_currency_is_kept_and_never_converted() -> None:
-    coerced = coerce(money(5, "USD"), Field(name="price", type="money", unit="EUR"))
+    coerced = coerce_value(money(5, "USD"), Field(name="price", type="money", unit="EUR"))
     assert coerced.value == money(5, "USD")
     assert coerced.note == "USD, not EUR; nothing was converted"
 

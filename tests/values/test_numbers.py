@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from tablewright.values.numbers import Number, plain, read_number, read_numbers
+from tablewright.values.numbers import Number, normalize_digits, read_first_number, read_numbers
 
 
 def first(text: str) -> Number:
-    number = read_number(text)
+    number = read_first_number(text)
     assert number is not None
     return number
 
@@ -159,5 +159,5 @@ def test_the_span_is_the_place_in_the_text() -> None:
 
 def test_plain_keeps_every_character_in_its_place() -> None:
     text = "１\u00a0２−٣ ½ 年"
-    assert len(plain(text)) == len(text)
-    assert plain(text) == "1 2-3 ½ 年"
+    assert len(normalize_digits(text)) == len(text)
+    assert normalize_digits(text) == "1 2-3 ½ 年"

@@ -5,7 +5,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tablewright.domain.rowkey import row_key
-from tablewright.values.row_names import RowNames
+from tablewright.values.row_names import RowNameIndex
 
 PARTS = [
     "the",
@@ -35,7 +35,7 @@ NAMES = st.one_of(
 
 
 def is_same_name(a: str, b: str) -> bool:
-    names = RowNames()
+    names = RowNameIndex()
     names.add(1, a)
     return names.find(b) == 1
 
@@ -271,28 +271,28 @@ def test_same_is_symmetric_and_never_raises(a: str, b: str) -> None:
 
 
 def test_find_prefers_an_equal_key_to_a_likely_name() -> None:
-    names = RowNames()
+    names = RowNameIndex()
     names.add(1, "Oakhurst Ltd Garden Planner")
     names.add(2, "Garden Planner")
     assert names.find("garden-planner") == 2
 
 
 def test_find_takes_the_likest_of_several() -> None:
-    names = RowNames()
+    names = RowNameIndex()
     names.add(1, "Acme QV40B550 plasma television with stand and remote")
     names.add(2, "Acme television QV-40B550")
     assert names.find("Acme television QV40B550 black") == 2
 
 
 def test_find_keeps_the_first_of_two_rows_with_one_key() -> None:
-    names = RowNames()
+    names = RowNameIndex()
     names.add(7, "Acme Inc")
     names.add(8, "ACME")
     assert names.find("Acme, Inc.") == 7
 
 
 def test_find_says_none_for_a_new_or_an_empty_name() -> None:
-    names = RowNames()
+    names = RowNameIndex()
     names.add(1, "")
     names.add(2, "Acme QV40B550 television")
     assert names.find("") is None
@@ -301,7 +301,7 @@ def test_find_says_none_for_a_new_or_an_empty_name() -> None:
 
 
 def test_find_sees_a_slip_and_a_model_among_many_names() -> None:
-    names = RowNames()
+    names = RowNameIndex()
     for number in range(3000):
         names.add(number, f"Acme portable radio receiver QX{number + 1000}B")
     names.add(5000, "Aldenbrook Orchestra Vienna")
@@ -311,7 +311,7 @@ def test_find_sees_a_slip_and_a_model_among_many_names() -> None:
 
 @given(st.lists(NAMES, max_size=12), NAMES)
 def test_find_agrees_with_comparing_every_key(table: list[str], name: str) -> None:
-    names = RowNames()
+    names = RowNameIndex()
     for row_id, other in enumerate(table):
         names.add(row_id, other)
     key = row_key(name)

@@ -6,16 +6,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tablewright.citations.evidence import follows
+from tablewright.citations.evidence import find_proving_rule
 from tablewright.citations.figures import find_unproved_figures
 from tablewright.conditions.compare import compare_value
 from tablewright.domain.model import Field, Money, Value
 from tablewright.domain.retrieved import Retrieved
 from tablewright.extraction.reader import Candidate
-from tablewright.strategies.findings import checked, find_ambiguity, resolve_value
-from tablewright.values.coerce import coerce
-from tablewright.values.same_value import Purpose, length_of, mass_of, same_value
-from tablewright.values.typed import typed
+from tablewright.strategies.findings import check_candidates, find_ambiguity, resolve_value
+from tablewright.values.coerce import coerce_value
+from tablewright.values.comparable_value import parse_comparable
+from tablewright.values.same_value import Purpose, read_length, read_mass, same_value
 
 STAFF = Field(name="Staff", type="number")
 PRICE = Field(name="Price", type="money")
@@ -112,18 +112,18 @@ def is_merged(field: Field, one: str, other: str) -> bool:
         Candidate(field=field.name, value=value, source=place, start=0, end=len(text), score=0.9, how="label")
         for place, (value, text) in enumerate(zip((one, other), texts, strict=True))
     ]
-    finding = resolve_value(field, checked(field, found, sources))
+    finding = resolve_value(field, check_candidates(field, found, sources))
     assert finding is not None
     return not finding.conflict
 
 
 def is_proved_everywhere(field: Field, one: str, other: str) -> set[bool]:
     """Return what the evidence rule, the figures of a sentence, a condition and the check for a second reading say."""
-    values = [coerce(text, field).value for text in (one, other)]
+    values = [coerce_value(text, field).value for text in (one, other)]
     return {
-        bool(follows(one, f"It is {other} today", field)),
+        bool(find_proving_rule(one, f"It is {other} today", field)),
         not find_unproved_figures(f"It is {one}.", [f"It is {other} today."]),
-        compare_value(typed(other), "=", [typed(one)]).truth == "match",
+        compare_value(parse_comparable(other), "=", [parse_comparable(one)]).truth == "match",
         same_value(values[0], values[1], "proving"),
         one == other or not find_ambiguity(field, values[0], f"{one} in one place, {other} in another"),
     }
@@ -144,23 +144,23 @@ def test_a_number_four_thousandths_larger_is_merged_and_not_proved() -> None:
 @given(amount=st.integers(min_value=2, max_value=10**6), currencies=st.permutations(["EUR", "USD", "GBP", "KWD"]))
 def test_an_amount_in_another_currency_is_never_the_same(amount: int, currencies: list[str]) -> None:
     one, other = (f"{amount} {currency}" for currency in currencies[:2])
-    values = [coerce(text, PRICE).value for text in (one, other)]
+    values = [coerce_value(text, PRICE).value for text in (one, other)]
     purposes: tuple[Purpose, ...] = ("merging", "restating", "proving", "adding", "rounding", "converting")
     assert not any(same_value(values[0], values[1], purpose) for purpose in purposes)
     assert not is_merged(PRICE, one, other)
-    assert not follows(one, f"It costs {other}", PRICE)
-    assert compare_value(typed(other), "=", [typed(one)]).truth == "not stated"
+    assert not find_proving_rule(one, f"It costs {other}", PRICE)
+    assert compare_value(parse_comparable(other), "=", [parse_comparable(one)]).truth == "not stated"
     assert find_ambiguity(PRICE, values[0], f"{one} or {other}")
 
 
 @pytest.mark.parametrize(("word", "truth"), [("Yes", True), ("No", False), ("✓", True), ("Nein", False)])
 def test_a_yes_behind_its_label_is_read_alike(word: str, truth: bool) -> None:
     field = Field(name="Waterproof", type="boolean")
-    value = coerce(f"Waterproof: {word}", field).value
+    value = coerce_value(f"Waterproof: {word}", field).value
     assert same_value(value, truth, "proving")
-    assert same_value(typed(word, "Waterproof").truth, truth, "proving")
-    assert follows("yes" if truth else "no", f"Waterproof: {word}", field) == "stated"
-    assert not follows("no" if truth else "yes", f"Waterproof: {word}", field)
+    assert same_value(parse_comparable(word, "Waterproof").truth, truth, "proving")
+    assert find_proving_rule("yes" if truth else "no", f"Waterproof: {word}", field) == "stated"
+    assert not find_proving_rule("no" if truth else "yes", f"Waterproof: {word}", field)
     assert not same_value(truth, int(truth), "merging")
 
 
@@ -171,7 +171,7 @@ EIGHTY_INCHES = ["6'8\"", "6'8'", "6 ft 8 in", "6 ft 8 in (2.03 m)", "6-foot-8",
 
 @pytest.mark.parametrize("text", [*EIGHTY_INCHES, "6-8", "6-8 / 2.03", "6-8 (203 cm)"])
 def test_one_length_is_the_same_in_every_writing(text: str) -> None:
-    length, other = length_of(text, feet_and_inches=True), length_of("80 in")
+    length, other = read_length(text, feet_and_inches=True), read_length("80 in")
     assert length is not None
     assert other is not None
     assert length.value == pytest.approx(2.032, abs=0.003)
@@ -180,7 +180,7 @@ def test_one_length_is_the_same_in_every_writing(text: str) -> None:
 
 @pytest.mark.parametrize(("one", "other"), [("6-7", "6-8"), ("6-7", "2.03 m"), ("2.01 m", "2.02 m"), ("6'", "6'2\"")])
 def test_lengths_that_differ_are_not_the_same(one: str, other: str) -> None:
-    first, second = (length_of(text, feet_and_inches=True) for text in (one, other))
+    first, second = (read_length(text, feet_and_inches=True) for text in (one, other))
     assert first is not None
     assert second is not None
     assert not first.same(second)
@@ -190,36 +190,36 @@ def test_lengths_that_differ_are_not_the_same(one: str, other: str) -> None:
     "text", ["6-8", "6-8 m", "5 ft or 7 ft", "2 m × 3 m", "240 lb", "80", "6-8 / 240", "tall", "", "6 ft 8 in (1.80 m)"]
 )
 def test_what_is_not_plainly_one_length_is_none(text: str) -> None:
-    assert length_of(text) is None
+    assert read_length(text) is None
 
 
 def test_a_dash_stands_for_feet_and_inches_only_where_told_and_possible() -> None:
-    assert length_of("5-10") is None
-    assert length_of("5-10", feet_and_inches=True) is not None
-    assert length_of("5-12", feet_and_inches=True) is None
-    assert length_of("5-10 storeys", feet_and_inches=True) is None
-    assert length_of("5-10 cm", feet_and_inches=True) is None
+    assert read_length("5-10") is None
+    assert read_length("5-10", feet_and_inches=True) is not None
+    assert read_length("5-12", feet_and_inches=True) is None
+    assert read_length("5-10 storeys", feet_and_inches=True) is None
+    assert read_length("5-10 cm", feet_and_inches=True) is None
 
 
 @pytest.mark.parametrize(("text", "is_one"), [("3 lb (1.4 kg)", True), ("3 lb (1.5 kg)", False)])
 def test_all_who_read_a_quantity_in_two_units_agree_if_it_is_one(text: str, is_one: bool) -> None:
     """1.4 kg are 2.9 % more than three pounds, which rounding to two digits explains."""
     field = Field(name="Weight", type="number", unit="kg")
-    assert (mass_of(text) is not None) is is_one
-    assert (not find_ambiguity(field, coerce(text, field).value, text)) is is_one
-    assert ("several quantities" not in coerce(text, field).reason) is is_one
+    assert (read_mass(text) is not None) is is_one
+    assert (not find_ambiguity(field, coerce_value(text, field).value, text)) is is_one
+    assert ("several quantities" not in coerce_value(text, field).reason) is is_one
 
 
 def test_a_mass_is_the_same_in_pounds_and_kilograms() -> None:
-    pounds, kilograms, stated_twice = mass_of("242 lb"), mass_of("110 kg"), mass_of("242 lb (110 kg)")
+    pounds, kilograms, stated_twice = read_mass("242 lb"), read_mass("110 kg"), read_mass("242 lb (110 kg)")
     assert pounds is not None
     assert kilograms is not None
     assert pounds == stated_twice
     assert pounds.same(kilograms)
-    lighter = mass_of("240", "lb")
+    lighter = read_mass("240", "lb")
     assert lighter is not None
     assert lighter.value == pytest.approx(108.862, abs=0.001)
     assert not lighter.same(pounds)
-    assert mass_of("240") is None
-    assert mass_of("240-250 lb") is None
-    assert mass_of("6 ft 8 in") is None
+    assert read_mass("240") is None
+    assert read_mass("240-250 lb") is None
+    assert read_mass("6 ft 8 in") is None

@@ -8,14 +8,20 @@ import pytest
 
 from tablewright.domain.condition import describe_condition
 from tablewright.errors import BadFile, UsageError
-from tablewright.text import without_personal_data
-from tablewright.values.money import BUNDLED, read_rates
-from tablewright.values.shortlist_form import COMMANDS, form_message, parse_command, parse_form, parse_wish
+from tablewright.text import remove_personal_data
+from tablewright.values.money import BUNDLED_RATES, read_rates
+from tablewright.values.shortlist_form import (
+    SHORTLIST_COMMANDS,
+    format_form_message,
+    parse_command,
+    parse_form,
+    parse_wish,
+)
 
 
 def test_a_filled_form_is_read_back_as_it_was_filled_in() -> None:
     filled = {"product": "electric kettle", "budget": "£30 to £50", "must": "Capacity >= 1 l; cordless", "region": "UK"}
-    requirements, columns = parse_form((parse_command(form_message(filled)) or pytest.fail("no command")).rest)
+    requirements, columns = parse_form((parse_command(format_form_message(filled)) or pytest.fail("no command")).rest)
     assert (requirements.product_type, requirements.region) == ("electric kettle", "UK")
     budget, capacity, cordless = requirements.wishes
     assert (budget.column, budget.operator, budget.values) == ("Price", "between", ("30 GBP", "50 GBP"))
@@ -59,7 +65,9 @@ def test_a_form_that_cannot_be_read_says_how_it_is_written(text: str) -> None:
 
 def test_only_what_begins_with_a_stroke_is_a_command() -> None:
     assert parse_command("more kettles please") is None
-    assert {command.verb for verb in COMMANDS if (command := parse_command(f"/{verb} 1"))} == set(COMMANDS)
+    assert {command.verb for verb in SHORTLIST_COMMANDS if (command := parse_command(f"/{verb} 1"))} == set(
+        SHORTLIST_COMMANDS
+    )
     with pytest.raises(UsageError, match="no command /sing"):
         parse_command("/sing a song")
 
@@ -71,7 +79,7 @@ def test_rates_are_read_from_a_file_with_their_date(tmp_path: Path) -> None:
     assert rates.date == "2026-11-16"
     assert rates.convert(84, "GBP", "USD") == pytest.approx(105)
     assert rates.convert(84, "GBP", "JPY") is None
-    assert BUNDLED.convert(1, "EUR", "EUR") == 1
+    assert BUNDLED_RATES.convert(1, "EUR", "EUR") == 1
     for wrong in ("GBP,0.84\n", "date,2026-11-16\nGBP,much\n", "date,2026-11-16\nXYZ,1\n", ""):
         path.write_text(wrong, encoding="utf-8")
         with pytest.raises(BadFile):
@@ -89,4 +97,4 @@ def test_rates_are_read_from_a_file_with_their_date(tmp_path: Path) -> None:
     ],
 )
 def test_personal_data_is_taken_out_of_what_is_searched_for(text: str, left: str) -> None:
-    assert without_personal_data(text) == left
+    assert remove_personal_data(text) == left

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tablewright.values.coerce import read_url
+from tablewright.values.coerce import read_web_address
 
 
 @pytest.mark.parametrize(
@@ -29,7 +29,7 @@ from tablewright.values.coerce import read_url
     ],
 )
 def test_an_address_is_found(text: str, url: str, label: str) -> None:
-    assert read_url(text)[:2] == (url, label)
+    assert read_web_address(text)[:2] == (url, label)
 
 
 @pytest.mark.parametrize(
@@ -41,4 +41,4 @@ def test_an_address_is_found(text: str, url: str, label: str) -> None:
     ],
 )  # fmt: skip
 def test_what_is_no_web_address_gives_none(text: str) -> None:
-    assert read_url(text)[:2] == (None, "none")
+    assert read_web_address(text)[:2] == (None, "none")

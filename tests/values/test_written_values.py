@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from tablewright.citations.evidence import NONE_IS_ZERO, follows, in_source_precision
+from tablewright.citations.evidence import NONE_IS_ZERO, find_proving_rule, limit_to_source_precision
 from tablewright.domain.model import Field
-from tablewright.values.units import with_unit
+from tablewright.values.units import format_with_unit
 
 KEEP_WARM = Field(name="Keep warm", type="number", unit="min")
 WEIGHT = Field(name="Weight", type="number", unit="kg")
@@ -26,24 +26,24 @@ AGE = Field(name="Age", type="number", unit="years")
     ],
 )
 def test_of_one_thing_the_unit_stands_in_the_singular(figure: str, unit: str, shown: str) -> None:
-    assert with_unit(figure, unit) == shown
+    assert format_with_unit(figure, unit) == shown
 
 
 @pytest.mark.parametrize("quote", ["Keep warm: no", "Keep warm | none", "It has no keep warm function"])
 def test_what_is_not_there_is_0_in_a_number_column(quote: str) -> None:
-    assert follows("0", quote, KEEP_WARM) == NONE_IS_ZERO
-    assert not follows("5", quote, KEEP_WARM)
+    assert find_proving_rule("0", quote, KEEP_WARM) == NONE_IS_ZERO
+    assert not find_proving_rule("5", quote, KEEP_WARM)
 
 
 def test_a_denial_of_something_else_is_not_0() -> None:
-    assert not follows("0", "There is no lid", KEEP_WARM)
+    assert not find_proving_rule("0", "There is no lid", KEEP_WARM)
 
 
 def test_a_converted_value_has_no_more_digits_than_its_source() -> None:
-    assert in_source_precision("0.878835 kg", "It weighs 1 lb 15 oz.", WEIGHT) == "0.8788 kg"
-    assert in_source_precision("0.88 kg", "It weighs 1 lb 15 oz.", WEIGHT) == "0.88 kg"
-    assert in_source_precision("0.87884 kg", "Weight: 0.87884 kg", WEIGHT) == "0.87884 kg"
+    assert limit_to_source_precision("0.878835 kg", "It weighs 1 lb 15 oz.", WEIGHT) == "0.8788 kg"
+    assert limit_to_source_precision("0.88 kg", "It weighs 1 lb 15 oz.", WEIGHT) == "0.88 kg"
+    assert limit_to_source_precision("0.87884 kg", "Weight: 0.87884 kg", WEIGHT) == "0.87884 kg"
 
 
 def test_a_number_before_a_word_that_is_no_unit_does_not_break_a_column_of_years() -> None:
-    assert not follows("48", "Today 64 of us work there.", AGE)
+    assert not find_proving_rule("48", "Today 64 of us work there.", AGE)

@@ -1,7 +1,7 @@
-"""Which values follow from a quote, and by which rule; and which sources are independent.
+"""Prove that a value follows from its quote, and by which rule; decide which sources are independent.
 
-The rules are the same for a model's answer and for the built-in reader. They fail closed: a value that they cannot see
-in the quote does not follow from it.
+The rules are the same for models' answers and for the built-in reader. They fail closed: a value that they cannot find
+in the quote does not follow from it. No I/O.
 """
 
 from __future__ import annotations
@@ -10,110 +10,111 @@ import re
 from collections.abc import Iterator, Sequence
 from urllib.parse import urlsplit
 
-from tablewright.citations.figures import find_quantity, sizes_of
+from tablewright.citations.figures import find_quantity, list_sizes
 from tablewright.domain.model import Basis, Field, Money, Value
 from tablewright.domain.retrieved import Retrieved
-from tablewright.domain.rowkey import fold, split_words, tokenize
-from tablewright.domain.text import show
-from tablewright.values.choices import NEGATIONS, exact_option, plain_boolean
-from tablewright.values.coerce import coerce
-from tablewright.values.countries import COUNTRY_OF, PEOPLE
-from tablewright.values.currencies import CODES, meanings_of
+from tablewright.domain.rowkey import fold_text, split_folded_words, split_words
+from tablewright.domain.text import format_value
+from tablewright.values.choices import NEGATIONS, find_exact_option, read_plain_boolean
+from tablewright.values.coerce import coerce_value
+from tablewright.values.countries import COUNTRY_BY_DEMONYM, DEMONYMS
+from tablewright.values.currencies import CURRENCY_CODES, currency_meanings
 from tablewright.values.dates import find_possible_dates, read_dates
-from tablewright.values.measures import Measure, as_precise_as, in_unit, read_measures
+from tablewright.values.measures import Measure, convert_measure, read_measures, round_like_source
 from tablewright.values.money import read_amounts
-from tablewright.values.numbers import OTHER_LANGUAGES, read_numbers, with_fractions
+from tablewright.values.numbers import FOREIGN_NUMBER_WORDS, read_numbers, replace_fraction_words
 from tablewright.values.same_value import same_value
-from tablewright.values.units import parse_unit, unit_at, units_of
+from tablewright.values.units import list_units_of_kind, parse_unit, read_unit_at
 
-STATED = frozenset({"verbatim", "number", "amount", "stated", "each item", "option", "address", "words"})
-"""Rules by which the value's own words stand in the quote; by any other it is converted from them, and the cell names
-the rule, so that a reader sees why the quote reads otherwise."""
+# With these rules, the quote has the value's own words. With any other the value is converted, and the cell names the
+# rule, so that a reader sees why the quote reads otherwise.
+STATED_RULES = frozenset({"verbatim", "number", "amount", "stated", "each item", "option", "address", "words"})
 
 
-DATE = "date in another format"
+DATE_RULE = "date in another format"
 NONE_IS_ZERO = "none, as 0"
+# What looks like a range may be a name and its price ("Alm 24 – 119,95 €"): neither end is simply stated.
 RANGE_END = "one end of a range"
-"""What looks like a range may be a name and its price ("Alm 24 – 119,95 €"): neither end is simply stated."""
 
 
-def basis_of(rule: str) -> Basis:
-    return "stated" if rule in STATED else "converted"
+def basis_for_rule(rule: str) -> Basis:
+    return "stated" if rule in STATED_RULES else "converted"
 
 
-def conversion(rule: str) -> str:
-    """The rule, where it is one that converts."""
-    return "" if rule in STATED else rule
+def conversion_rule(rule: str) -> str:
+    """Return the rule if it converts, else ""."""
+    return "" if rule in STATED_RULES else rule
 
 
-def follows(value: str, quote: str, field: Field) -> str:
-    """The name of the rule by which the value follows from the quote, or "" where none does."""
+def find_proving_rule(value: str, quote: str, field: Field) -> str:
+    """Return the name of the rule by which the value follows from the quote, or ""."""
     if not value.strip():
         return ""
-    wanted = coerce(value, field).value
+    wanted = coerce_value(value, field).value
     if wanted is None:
         return ""
     last_line = quote.strip().rpartition("\n")[2]
-    quote = " ".join(quote.split())  # a label and its value may stand on two lines
+    # A label and its value may be on two lines.
+    quote = " ".join(quote.split())
     match field.type:
         case "number":
-            return _number_follows(wanted, quote, field) or (
-                NONE_IS_ZERO if wanted == 0 and _denies(quote, field, last_line) else ""
+            return _prove_number(wanted, quote, field) or (
+                NONE_IS_ZERO if wanted == 0 and _denies_field(quote, field, last_line) else ""
             )
         case "money":
-            return _money_follows(wanted, quote, field)
+            return _prove_money(wanted, quote, field)
         case "date":
-            return "verbatim" if str(wanted) in quote else DATE if names_date(str(wanted), quote) else ""
+            return "verbatim" if str(wanted) in quote else DATE_RULE if names_date(str(wanted), quote) else ""
         case "boolean":
-            return _boolean_follows(wanted, quote, field, last_line)
+            return _prove_boolean(wanted, quote, field, last_line)
         case "list":
-            return "each item" if all(stands_in(item, quote) for item in wanted) else ""  # type: ignore[union-attr]
+            return "each item" if all(contains_words(item, quote) for item in wanted) else ""  # type: ignore[union-attr]
         case "url":
-            return "address" if _host(str(wanted)) in quote.casefold() else ""
+            return "address" if _site_host(str(wanted)) in quote.casefold() else ""
         case "select" if field.options:
             return "option" if _names_option(str(wanted), value, quote, field) else ""
         case _:
-            return _text_follows(show(wanted), quote)
+            return _prove_text(format_value(wanted), quote)
 
 
-def stands_in(value: str, quote: str) -> bool:
-    """Word for word, whatever the case, the accents and the punctuation; also before an ending or after an elision that
-    an apostrophe sets off: "Annecy" in "Annecy's" and "d'Annecy"."""
-    words, said = split_words(value), fold(quote)
+def contains_words(value: str, quote: str) -> bool:
+    """Return True if the quote has the value word for word, ignoring case, accents and punctuation, and endings and
+    elisions with an apostrophe: "Annecy" in "Annecy's" and "d'Annecy"."""
+    words, said = split_words(value), fold_text(quote)
     bare = _ENDING.sub("", said)
     return bool(words) and any(
-        _in_order(words, tokenize(text)) for text in dict.fromkeys((said, bare, _ELISION.sub("", bare)))
+        _contains_run(words, split_folded_words(text)) for text in dict.fromkeys((said, bare, _ELISION.sub("", bare)))
     )
 
 
+# Of a possessive or a case ("Annecy's", "Ankara'da"), not of "don't".
 _ENDING = re.compile(r"(?<=[^\W_]{2})['’](?!t\b)[^\W\d_]{1,3}\b")
-"""Of a possessive or a case ("Annecy's", "Ankara'da"), not of "don't"."""
 _ELISION = re.compile(r"\b[^\W\d_]{1,2}['’](?=[^\W_]{3})")
 
 
-def _in_order(words: list[str], said: list[str]) -> bool:
+def _contains_run(words: list[str], said: list[str]) -> bool:
     width = len(words)
     return any(said[place : place + width] == words for place in range(len(said) - width + 1))
 
 
-def _text_follows(value: str, quote: str) -> str:
-    if stands_in(value, quote) or value.casefold() in quote.casefold():
+def _prove_text(value: str, quote: str) -> str:
+    if contains_words(value, quote) or value.casefold() in quote.casefold():
         return "verbatim"
     if any(names_date(iso, quote) for iso in (value, *[date.iso for date in read_dates(value) if date.clean][:1])):
-        return DATE
+        return DATE_RULE
     number = read_numbers(value)
-    if len(number) == 1 and number[0].clean and _equal_number(number[0].value, quote, ""):
+    if len(number) == 1 and number[0].clean and _prove_equal_number(number[0].value, quote, ""):
         return "number"
     measure = read_measures(value)
     if len(measure) == 1 and measure[0].unit and (measure[0].start, measure[0].end) == (0, len(value)):
         unit = measure[0].unit
         if stated := find_quantity(measure[0].value, unit, read_measures(_ONE.sub("1", quote))):
             return "measure in another form" if stated.unit == unit else f"unit, {stated.unit} to {unit}"
-    if value in CODES and any(value in meanings_of(mark) for mark in quote.split()):
+    if value in CURRENCY_CODES and any(value in currency_meanings(mark) for mark in quote.split()):
         return "currency sign and code"
-    if any(stands_in(name, quote) for name in _same_country(value)):
+    if any(contains_words(name, quote) for name in _country_synonyms(value)):
         return "country and nationality"
-    if _abbreviated(value, quote):
+    if _is_abbreviation(value, quote):
         return "abbreviation"
     words, said = set(split_words(value)), set(split_words(quote))
     return "words" if len(words) > 1 and words <= said else ""
@@ -124,31 +125,31 @@ def names_date(iso: str, text: str) -> bool:
     return any(date.startswith(iso) for date in find_possible_dates(text))
 
 
-def _same_country(value: str) -> set[str]:
-    """Other names of a country and what its people and things are called: "Denmark" and "Danish"."""
+def _country_synonyms(value: str) -> set[str]:
+    """Return other names of a country, its people and its things: "Danish" for "Denmark"."""
     name = value.strip()
-    people = set(PEOPLE.get(name, ())) or ({name} if name in COUNTRY_OF else set())
-    return {*people, *(country for country, names in PEOPLE.items() if people & set(names))}
+    people = set(DEMONYMS.get(name, ())) or ({name} if name in COUNTRY_BY_DEMONYM else set())
+    return {*people, *(country for country, names in DEMONYMS.items() if people & set(names))}
 
 
-SPELLED_OUT = 1_000
-"""Characters of a quote in which a name may be spelled out."""
+# Words that an abbreviation passes over: the "and" of "Food and Drug Administration", FDA.
 _SMALL_WORDS = frozenset({"of", "the", "and", "for", "in", "de", "der", "für", "und", "la", "du", "des"})
 
 
-def _abbreviated(value: str, quote: str) -> bool:
+def _is_abbreviation(value: str, quote: str) -> bool:
     """Return True if one of the two has the initials of what the other spells out: "WHO", "World Health
     Organization"."""
-    return any(_spells(value, quote[place:]) for place in _word_starts(quote)) or any(
-        word.isupper() and _spells(word, value, whole=True) for word in re.findall(r"[^\W\d_]{2,10}", quote)
+    return any(_spells_initials(value, quote[place:]) for place in _word_starts(quote)) or any(
+        word.isupper() and _spells_initials(word, value, whole=True) for word in re.findall(r"[^\W\d_]{2,10}", quote)
     )
 
 
 def _word_starts(text: str) -> list[int]:
-    return [match.start() for match in re.finditer(r"[^\W\d_]+", text[:SPELLED_OUT])]
+    # As long as the longest quote. Each start costs a reading of the rest, so the time grows with the square of this.
+    return [match.start() for match in re.finditer(r"[^\W\d_]+", text[:1_000])]
 
 
-def _spells(short: str, long: str, *, whole: bool = False) -> bool:
+def _spells_initials(short: str, long: str, *, whole: bool = False) -> bool:
     letters = short.replace(".", "").strip()
     if not (2 <= len(letters) <= 10 and letters.isalpha() and letters.isupper()):
         return False
@@ -161,17 +162,17 @@ def _spells(short: str, long: str, *, whole: bool = False) -> bool:
 _ONE = re.compile(r"\bone\b", re.IGNORECASE)
 
 
-def _number_follows(wanted: Value, quote: str, field: Field) -> str:
+def _prove_number(wanted: Value, quote: str, field: Field) -> str:
     if isinstance(wanted, bool) or not isinstance(wanted, int | float):
         return ""
-    return _equal_number(wanted, quote, field.unit)
+    return _prove_equal_number(wanted, quote, field.unit)
 
 
-def _equal_number(wanted: int | float, quote: str, unit: str) -> str:
-    quantities = with_fractions(_BETWEEN_CELLS.sub(" ", quote))
+def _prove_equal_number(wanted: int | float, quote: str, unit: str) -> str:
+    quantities = replace_fraction_words(_BETWEEN_CELLS.sub(" ", quote))
     measures = (*read_measures(quantities, unit), *_measures_after_unit(quote))
     if unit:
-        rule, is_other = _measured(wanted, measures, unit)
+        rule, is_other = _prove_measure(wanted, measures, unit)
         if rule or is_other:
             return rule
     for number in read_numbers(quote):
@@ -179,56 +180,58 @@ def _equal_number(wanted: int | float, quote: str, unit: str) -> str:
             number.high is not None and same_value(number.high, wanted, "proving")
         ):
             return "number" if any(map(str.isdigit, quote[number.start : number.end])) else "number in words"
-    if any(OTHER_LANGUAGES.get(word) == wanted for word in _SPOKEN.findall(quote.casefold())):
+    if any(FOREIGN_NUMBER_WORDS.get(word) == wanted for word in _SPOKEN.findall(quote.casefold())):
         return "number in words"
     if any(date[:4] == str(wanted) for date in find_possible_dates(quote)):
         return "year of a date"
-    if any(same_value(size, wanted, "proving") for measure in measures for size in sizes_of(measure)):
+    if any(same_value(size, wanted, "proving") for measure in measures for size in list_sizes(measure)):
         return "number"
-    return _in_foreign_unit(wanted, quote, unit) if unit else ""
+    return _prove_foreign_unit(wanted, quote, unit) if unit else ""
 
 
-def _measured(wanted: int | float, measures: Sequence[Measure], unit: str) -> tuple[str, bool]:
-    """The rule by which a quantity is the wanted one, and else whether one has its figure in another unit."""
+def _prove_measure(wanted: int | float, measures: Sequence[Measure], unit: str) -> tuple[str, bool]:
+    """Return the rule by which a quantity is the wanted one, or "", and True if one has its figure in another unit."""
     is_other = False
     for measure in measures:
-        fit = in_unit(measure, unit) if measure.unit else None
+        fit = convert_measure(measure, unit) if measure.unit else None
         if fit is None:
             continue
         if parse_unit(measure.unit) == parse_unit(unit):  # "l" and "litres" are one unit
-            if any(same_value(size, wanted, "proving") for size in sizes_of(measure)):
+            if any(same_value(size, wanted, "proving") for size in list_sizes(measure)):
                 return "number", False
-        elif any(same_value(size, wanted, "converting") for size in sizes_of(fit)):
+        elif any(same_value(size, wanted, "converting") for size in list_sizes(fit)):
             return f"unit, {measure.unit} to {unit}", False
         elif not measure.note:  # a gallon may be US or imperial
-            is_other = is_other or any(same_value(size, wanted, "proving") for size in sizes_of(measure))
+            is_other = is_other or any(same_value(size, wanted, "proving") for size in list_sizes(measure))
     return "", is_other
 
 
-def _in_foreign_unit(wanted: int | float, quote: str, unit: str) -> str:
-    """The rule, where a number stands before a word that is no unit in a language known here, and is the wanted one in
-    some unit of the kind: "14,5 nœuds" are 26.9 km/h. What the word means, whoever read it has said."""
+def _prove_foreign_unit(wanted: int | float, quote: str, unit: str) -> str:
+    """Return the rule if a number before an unknown word is the wanted one in some unit of the kind: "14,5 nœuds" is
+    26.9 km/h. The reader of the page vouches for the meaning of the word."""
     known = parse_unit(unit)
     if known is None or not known.kind:
         return ""
     for number in read_numbers(quote):
-        if not _WORD_BEHIND.match(quote, number.end) or unit_at(quote, number.end):
+        if not _WORD_BEHIND.match(quote, number.end) or read_unit_at(quote, number.end):
             continue
-        others = (Measure(value=number.value, start=0, end=0, unit=other.symbol) for other in units_of(known.kind))
+        others = (
+            Measure(value=number.value, start=0, end=0, unit=other.symbol) for other in list_units_of_kind(known.kind)
+        )
         if stated := find_quantity(wanted, unit, others):
             return f"unit, {stated.unit} to {unit}"
     return ""
 
 
 def _measures_after_unit(quote: str) -> Iterator[Measure]:
-    """A label may have the unit of its value: "Height (cm) | 84"."""
+    """Yield numbers with the unit of their label: "Height (cm) | 84"."""
     for mark in _IN_BRACKETS.finditer(quote):
         if unit := parse_unit(mark[1]):
             for number in read_numbers(quote[mark.end() :])[:1]:
                 yield Measure(value=number.value, start=0, end=0, unit=unit.symbol, high=number.high)
 
 
-def _money_follows(wanted: Value, quote: str, field: Field) -> str:
+def _prove_money(wanted: Value, quote: str, field: Field) -> str:
     if not isinstance(wanted, Money):
         return ""
     rule = ""
@@ -243,24 +246,25 @@ def _money_follows(wanted: Value, quote: str, field: Field) -> str:
 
 _IN_BRACKETS = re.compile(r"[(\[]([^()\[\]]{1,12})[)\]]")
 _WORD_BEHIND = re.compile(r"\s?[^\W\d_]{2}")
+# A figure and its unit may be in two cells of a row.
 _BETWEEN_CELLS = re.compile(r" ?\| ?")
-"""A figure and its unit may stand in two cells of a row."""
 _SPOKEN = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
+# Separators of a label and its value: "Waterproof? No", "RAIN COVER ....... NO".
 _CELL = re.compile(r"[:|?]|\.{3,}")
-"""What parts a label from its value: "Waterproof? No", "RAIN COVER ....... NO"."""
 FROM_STATEMENT = "yes or no from a statement"
-_BESIDE = re.compile(r"\s(?:[^\W_]+\s){0,2}")
-"""What may stand between a denial and what it denies: two words, as in "does not have a lid"."""
+# At most two words may come between a denial and what it denies, as in "does not have a lid".
+_BETWEEN_DENIAL = re.compile(r"\s(?:[^\W_]+\s){0,2}")
 
 
-def _boolean_follows(wanted: Value, quote: str, field: Field, last_line: str) -> str:
-    """A yes or no that is written, or a quote that names the field's own words and denies nothing, or only them:
+def _prove_boolean(wanted: Value, quote: str, field: Field, last_line: str) -> str:
+    """Prove a written yes or no, or one from a quote that names the field's words and denies nothing, or only them:
     "gooseneck spout" is a yes to "Gooseneck", "not dimmable" a no to "Dimmable". What denies something else as well
     proves neither."""
-    said = plain_boolean(_CELL.split(last_line)[-1])
+    said = read_plain_boolean(_CELL.split(last_line)[-1])
     if said is not None:
         return "stated" if said is wanted else ""
-    said_words = list(_SPOKEN.finditer(folded := fold(quote)))
+    said_words = list(_SPOKEN.finditer(folded := fold_text(quote)))
+    # The first five letters, since a text inflects: "rechargeable" and "recharging". Words of two letters are fillers.
     named = {word[:5] for word in split_words(field.name) if len(word) > 2}
     places = [word for word in said_words if word[0][:5] in named]
     if not named or {word[0][:5] for word in places} != named:
@@ -269,65 +273,66 @@ def _boolean_follows(wanted: Value, quote: str, field: Field, last_line: str) ->
     if not denials:
         return FROM_STATEMENT if wanted is True else ""
     between = [folded[denials[0].end() : word.start()] for word in places if word.start() > denials[0].end()]
-    denied = len(denials) == 1 and any(_BESIDE.fullmatch(words) for words in between)
+    denied = len(denials) == 1 and any(_BETWEEN_DENIAL.fullmatch(words) for words in between)
     return FROM_STATEMENT if denied and wanted is False else ""
 
 
-def _denies(quote: str, field: Field, last_line: str) -> bool:
-    """Return True if it says that there is none of what the field counts or measures: "Keep warm: no", "Presets:
-    none"."""
+def _denies_field(quote: str, field: Field, last_line: str) -> bool:
+    """Return True if the quote says that there is nothing to count or measure: "Keep warm: no", "Presets: none"."""
     is_none = _CELL.split(last_line)[-1].strip(" .").casefold() in NEGATIONS
-    return is_none or bool(_boolean_follows(False, quote, field, last_line))
+    return is_none or bool(_prove_boolean(False, quote, field, last_line))
 
 
-def in_source_precision(value: str, quote: str, field: Field) -> str:
-    """The value, with no more digits than the quantity that it is converted from has."""
-    wanted = coerce(value, field).value
+def limit_to_source_precision(value: str, quote: str, field: Field) -> str:
+    """Return the value with no more digits than the quantity that it is converted from."""
+    wanted = coerce_value(value, field).value
     if field.type != "number" or not isinstance(wanted, float):
         return value
     for measure in read_measures(quote, field.unit):
-        fit = in_unit(measure, field.unit) if measure.unit else None
+        fit = convert_measure(measure, field.unit) if measure.unit else None
         if fit is not None and fit.value != measure.value and same_value(fit.value, wanted, "converting"):
-            precise = as_precise_as(fit.value, quote[measure.start : measure.end])
-            return min(value, f"{show(precise)} {field.unit}", key=lambda text: len(text.split()[0]))
+            precise = round_like_source(fit.value, quote[measure.start : measure.end])
+            return min(value, f"{format_value(precise)} {field.unit}", key=lambda text: len(text.split()[0]))
     return value
 
 
 def _names_option(option: str, value: str, quote: str, field: Field) -> bool:
-    return stands_in(option, quote) or (exact_option(value, field.options) is None and stands_in(value, quote))
+    return contains_words(option, quote) or (
+        find_exact_option(value, field.options) is None and contains_words(value, quote)
+    )
 
 
 def is_address_of(url: str, origin: str) -> bool:
     """Return True if it is the address that a page was retrieved from, or the front page of its site."""
     path = urlsplit(url).path.rstrip("/")
-    return _host(url) == _host(origin) and path in ("", urlsplit(origin).path.rstrip("/"))
+    return _site_host(url) == _site_host(origin) and path in ("", urlsplit(origin).path.rstrip("/"))
 
 
-def _host(url: str) -> str:
+def _site_host(url: str) -> str:
     return url.casefold().split("//")[-1].split("/")[0].removeprefix("www.")
 
 
 # ── two sources or one ───────────────────────────────────────────────────────────────────────────────────────────────
 
-SHINGLE = 6  # words
-COPIED = 0.6
+# Six words in a row are rarely equal by chance; a copy keeps most of them even if it is shortened and edited.
+_SHINGLE_WORDS = 6
+_MIN_COPIED_SHARE = 0.6
 
 
-def independent(one: Retrieved, other: Retrieved) -> bool:
-    """Of different registrable domains, and not copies of each other."""
+def are_independent(one: Retrieved, other: Retrieved) -> bool:
+    """Return True for sources of different registrable domains that are not copies of each other."""
     if one.origin == other.origin or (one.domain and one.domain == other.domain):
         return False
-    return not copies(one.text, other.text)
+    return not is_copy(one.text, other.text)
 
 
-def copies(one: str, other: str) -> bool:
-    """Return True if the shorter text stands, for the most part, in the longer: a syndicated article, a reprinted
-    release."""
-    first, second = _shingles(one), _shingles(other)
+def is_copy(one: str, other: str) -> bool:
+    """Return True if the longer text contains most of the shorter one: a syndicated article, a reprinted release."""
+    first, second = _hash_shingles(one), _hash_shingles(other)
     shorter = min(len(first), len(second))
-    return shorter > 0 and len(first & second) / shorter >= COPIED
+    return shorter > 0 and len(first & second) / shorter >= _MIN_COPIED_SHARE
 
 
-def _shingles(text: str) -> set[int]:
+def _hash_shingles(text: str) -> set[int]:
     words = split_words(text[:20_000])
-    return {hash(tuple(words[place : place + SHINGLE])) for place in range(len(words) - SHINGLE + 1)}
+    return {hash(tuple(words[place : place + _SHINGLE_WORDS])) for place in range(len(words) - _SHINGLE_WORDS + 1)}

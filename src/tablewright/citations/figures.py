@@ -14,45 +14,44 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from tablewright.citations.quotes import Unproved
-from tablewright.domain.text import show_float
-from tablewright.formulas.formula import Formula, tokens_of
+from tablewright.domain.text import format_float
+from tablewright.formulas.formula import Formula, tokenize_formula
 from tablewright.formulas.functions import Unevaluable
-from tablewright.values.currencies import currency_of
+from tablewright.values.currencies import parse_currency
 from tablewright.values.dates import ISO_DAY, find_possible_dates, read_dates
-from tablewright.values.measures import Measure, in_unit, read_measures
-from tablewright.values.numbers import OTHER_LANGUAGES, read_numbers
+from tablewright.values.measures import Measure, convert_measure, read_measures
+from tablewright.values.numbers import FOREIGN_NUMBER_WORDS, read_numbers
 from tablewright.values.same_value import same_value
 from tablewright.values.units import parse_unit
 
 _FIGURE = re.compile(r"\d+(?:[.,'’]\d+)*")
+# 1 052,60
 _SPACED = re.compile(r"(?<![\d.,])\d{1,3}(?:[ \u00a0\u202f]\d{3})+(?:[.,]\d+)?(?![\d])")
-"""1 052,60"""
+# Digits with what may stand between them.
 _RUN = re.compile(r"\d(?:[\d\s.,'’()/-]*\d)?")
-"""Digits with what may stand between them."""
 _WORD = re.compile(r"[^\W\d_]+")
 _NUMBERING = re.compile(r"^[^\S\n]*+\d{1,2}[.)]\s", re.MULTILINE)
 _LETTERS_BEFORE = re.compile(r"(?<![^\W\d_])[^\W\d_]++-?$")
 _LETTERS_AFTER = re.compile(r"[^\W\d_]+")
-ORDINALS = frozenset({"st", "nd", "rd", "th"})
+# 10 p.m., 10:30 pm, 22:30, 22h30
 _CLOCK = re.compile(
     r"(?<![\d.,:])(?P<hour>\d{1,2})(?:[:.](?P<minute>\d\d))?\s?(?P<half>[ap])\.?m\b"
     r"|(?<![\d.,:])(?P<of_day>\d{1,2})[:h](?P<past>\d\d)(?![\d:])",
     re.IGNORECASE,
 )
-"""10 p.m., 10:30 pm, 22:30, 22h30"""
-LEAST_DIGITS = 7
-PIECE = 1_500
-"""Characters that are read for numbers at a time."""
-OVERLAP = 50
+# Fewer digits may be an amount, which is compared by its value.
+MIN_RUN_DIGITS = 7
+# Characters that are read for numbers at a time.
+PIECE_CHARACTERS = 1_500
+# Pieces overlap by the length of the longest date or quantity, so that none is missed at a border.
+OVERLAP_CHARACTERS = 50
+# Of "+ 3 * 12 months" only the period must be written: how often it was renewed, the calendar tells.
 _STEP = re.compile(r"([+-])\s*(?:(\d+)\s*\*\s*)?(\d+)\s*(day|week|month|year)s?", re.IGNORECASE)
-"""Of "+ 3 * 12 months" only the period must be written: how often it was renewed, the calendar tells."""
 _DAY_AND_STEPS = re.compile(rf"\s*({ISO_DAY.pattern})((?:\s*{_STEP.pattern})+)\s*", re.IGNORECASE)
-_ARITHMETIC = frozenset("+-*/()")
-CONSTANTS = frozenset({1.0, 2.0, 4.0, 7.0, 12.0, 24.0, 52.0, 60.0, 100.0, 365.0, 1_000.0, 1_000_000.0})
-"""What a calculation may use without a source: parts of a whole, of a year, of a day, percent, thousands."""
-LEAST_ROUND = 3
-"""Digits of a round number that are not zeros for want of precision: 146,000 for 146,207, but not 100,000."""
-LONGEST = 400
+# What a calculation may use without a source: parts of a whole, of a year, of a day, percent, thousands.
+FREE_CONSTANTS = frozenset({1.0, 2.0, 4.0, 7.0, 12.0, 24.0, 52.0, 60.0, 100.0, 365.0, 1_000.0, 1_000_000.0})
+# Digits of a round number that are not zeros for want of precision: 146,000 for 146,207, but not 100,000.
+MIN_ROUND_DIGITS = 3
 
 
 def prove_figures(
@@ -72,7 +71,7 @@ def prove_figures(
     problem = ""
     for calculation in (" ".join(each.split()) for each in calculations or () if each.strip()):
         try:
-            result = calculate(calculation, [*texts, *days], numbers)
+            result = repeat_calculation(calculation, [*texts, *days], numbers)
         except Unproved as fault:
             problem = problem or str(fault)
             continue
@@ -102,32 +101,37 @@ def find_unproved_figures(
 
     def is_proved(written: str) -> bool:
         return any(
-            value in held.numbers or is_rounded(written, value, results, round_numbers) for value in readings(written)
+            value in held.numbers or is_rounded_result(written, value, results, round_numbers)
+            for value in read_possible_numbers(written)
         )
 
     rest = _NUMBERING.sub(" ", statement)
     other_days = find_other_days(rest, held.days, texts)
     for day in other_days:
         rest = rest.replace(day, " … ")
-    rest = without_converted(without_known_times(without_known_dates(rest, held), held), held)
-    rest = _RUN.sub(lambda match: " " if digits_of(match[0]) in held.runs else match[0], rest)
+    rest = remove_converted_quantities(remove_known_times(remove_known_dates(rest, held), held), held)
+    rest = _RUN.sub(lambda match: " " if long_digit_run(match[0]) in held.runs else match[0], rest)
     rest = _SPACED.sub(lambda match: " " if is_proved(match[0]) else match[0], rest)
     for number in reversed(read_numbers(rest)):
         values = [value for value in (number.value, number.high) if value is not None]
         known = all(any(same_value(value, other, "proving") for other in held.numbers) for value in values)
-        if known or is_scaled(rest[number.start : number.end], number.value, results):
+        if known or is_scaled_result(rest[number.start : number.end], number.value, results):
             rest = f"{rest[: number.start]} {rest[number.end :]}"
-    figures = [each for each in _FIGURE.finditer(rest) if not (is_proved(each[0]) or is_name(rest, *each.span()))]
+    figures = [
+        each for each in _FIGURE.finditer(rest) if not (is_proved(each[0]) or is_part_of_name(rest, *each.span()))
+    ]
     return other_days + [each[0] for each in figures]
 
 
-def is_name(text: str, start: int, end: int) -> bool:
+def is_part_of_name(text: str, start: int, end: int) -> bool:
     """Return True if the digits are part of a name, such as COVID-19 or B2B, and not of an amount such as EUR500 or
     5kg."""
     before, after = _LETTERS_BEFORE.search(text, 0, start), _LETTERS_AFTER.match(text, end)
     if before:
-        return not currency_of(before[0].strip("-"))
-    return after is not None and not (after[0] in ORDINALS or parse_unit(after[0]) or currency_of(after[0]))
+        return not parse_currency(before[0].strip("-"))
+    return after is not None and not (
+        after[0] in ("st", "nd", "rd", "th") or parse_unit(after[0]) or parse_currency(after[0])
+    )
 
 
 class TextFigures(NamedTuple):
@@ -154,9 +158,9 @@ def read_all_figures(texts: Iterable[str]) -> TextFigures:
 
 @lru_cache(maxsize=32)  # all sentences of an answer are proved by the same texts
 def read_figures(text: str) -> TextFigures:
-    pieces = list(overlapping_pieces(text))
+    pieces = list(split_overlapping_pieces(text))
     written = [match[0] for pattern in (_FIGURE, _SPACED) for match in pattern.finditer(text)]
-    numbers = {value for each in written for value in readings(each)}
+    numbers = {value for each in written for value in read_possible_numbers(each)}
     numbers |= {
         float(value)
         for piece in pieces
@@ -165,40 +169,44 @@ def read_figures(text: str) -> TextFigures:
         if value is not None
     }
     # "four": what words alone make
-    numbers |= {float(number.value) for between in _FIGURE.split(text) for number in read_numbers(between[:PIECE])}
+    numbers |= {
+        float(number.value) for between in _FIGURE.split(text) for number in read_numbers(between[:PIECE_CHARACTERS])
+    }
     words = _WORD.findall(text.casefold())
     return TextFigures(
-        numbers=frozenset(numbers).union(float(OTHER_LANGUAGES[word]) for word in words if word in OTHER_LANGUAGES),
+        numbers=frozenset(numbers).union(
+            float(FOREIGN_NUMBER_WORDS[word]) for word in words if word in FOREIGN_NUMBER_WORDS
+        ),
         days=frozenset(iso for piece in pieces for iso in find_possible_dates(piece)),
-        times=frozenset(time for time, *_ in clock_times(text)),
+        times=frozenset(time for time, *_ in find_clock_times(text)),
         quantities=tuple(quantity for piece in pieces for quantity in read_measures(piece)),
-        runs=frozenset(digits for run in _RUN.findall(text) if (digits := digits_of(run))),
+        runs=frozenset(digits for run in _RUN.findall(text) if (digits := long_digit_run(run))),
     )
 
 
-def overlapping_pieces(text: str) -> Iterator[str]:
-    """Pieces as long as is read at a time, cut at white space, so that none has a part of a figure."""
+def split_overlapping_pieces(text: str) -> Iterator[str]:
+    """Yield pieces of the length that is read at a time, cut at white space, so that no figure is cut."""
     start = 0
-    while len(text) - start > PIECE:
-        end = last_space(text, start + PIECE // 2, start + PIECE)
+    while len(text) - start > PIECE_CHARACTERS:
+        end = find_last_space(text, start + PIECE_CHARACTERS // 2, start + PIECE_CHARACTERS)
         yield text[start:end]
-        start = last_space(text, end - 2 * OVERLAP, end - OVERLAP)
+        start = find_last_space(text, end - 2 * OVERLAP_CHARACTERS, end - OVERLAP_CHARACTERS)
     yield text[start:]
 
 
-def last_space(text: str, start: int, end: int) -> int:
+def find_last_space(text: str, start: int, end: int) -> int:
     found = max(text.rfind(" ", start, end), text.rfind("\n", start, end))
     return found if found >= 0 else end
 
 
-def digits_of(run: str) -> str:
-    """Of a telephone number, an account or the like, however it is grouped; "" of what is short enough to be an
+def long_digit_run(run: str) -> str:
+    """Return the digits of a telephone number, an account or the like, in any grouping; "" if short enough for an
     amount."""
     digits = re.sub(r"\D", "", run)
-    return digits if len(digits) >= LEAST_DIGITS else ""
+    return digits if len(digits) >= MIN_RUN_DIGITS else ""
 
 
-def readings(written: str) -> set[float]:
+def read_possible_numbers(written: str) -> set[float]:
     """Return what a figure can mean: "1,577" is a thousand or a decimal, "1,577.20" and "2.4.1" only one thing."""
     plain = re.sub(r"['’ \u00a0\u202f]", "", written)
     marks = [mark for mark in plain if mark in ".,"]
@@ -215,8 +223,8 @@ def readings(written: str) -> set[float]:
     return {float(f"{whole}.{part}"), *([float(whole + part)] if len(part) == 3 and whole.strip("0") else [])}
 
 
-def without_known_dates(statement: str, held: TextFigures) -> str:
-    """ "3 May 2021" is said by "2021-05-03"; its day and year are then no figures of their own."""
+def remove_known_dates(statement: str, held: TextFigures) -> str:
+    """Remove dates that the texts have in any form ("3 May 2021" is "2021-05-03"): their parts need no proof."""
     for each in reversed(read_dates(statement)):
         if any(other.startswith(each.iso) for other in held.days):
             statement = f"{statement[: each.start]} {statement[each.end :]}"
@@ -234,7 +242,8 @@ def find_other_days(statement: str, days: Collection[str], texts: Sequence[str])
         readings = find_possible_dates(written)
         if not readings or any(iso[:7] in months for iso in readings):
             continue
-        names = [word[:3] for word in _WORD.findall(written.casefold()) if len(word) > 2]  # the month, or its beginning
+        # The month, or its beginning.
+        names = [word[:3] for word in _WORD.findall(written.casefold()) if len(word) > 2]
         is_month_named = any(name in text.casefold() for name in names for text in texts)
         is_other_month = not is_month_named and all((iso[:4], iso[8:]) in year_and_day for iso in readings)
         if is_other_month or all(iso[5:] in month_and_day for iso in readings):
@@ -242,17 +251,17 @@ def find_other_days(statement: str, days: Collection[str], texts: Sequence[str])
     return found
 
 
-def without_known_times(statement: str, held: TextFigures) -> str:
-    """ "22:00" and "10 p.m." are said by "22 Uhr": of a full hour, the hour is all that a text must have."""
-    for time, start, end in reversed(clock_times(statement)):
+def remove_known_times(statement: str, held: TextFigures) -> str:
+    """Remove times that the texts have in any form. For a full hour ("22:00", "10 p.m.") a text needs only the hour."""
+    for time, start, end in reversed(find_clock_times(statement)):
         hour, minute = time
         if time in held.times or (minute == 0 and float(hour) in held.numbers):
             statement = f"{statement[:start]} {statement[end:]}"
     return statement
 
 
-def clock_times(text: str) -> list[tuple[tuple[int, int], int, int]]:
-    """Hours and minutes of a day, with where they stand."""
+def find_clock_times(text: str) -> list[tuple[tuple[int, int], int, int]]:
+    """Return hours and minutes with their places."""
     found = []
     for match in _CLOCK.finditer(text):
         hour, minute = int(match["hour"] or match["of_day"]), int(match["minute"] or match["past"] or 0)
@@ -263,8 +272,8 @@ def clock_times(text: str) -> list[tuple[tuple[int, int], int, int]]:
     return found
 
 
-def without_converted(statement: str, held: TextFigures) -> str:
-    """A quantity in another unit than the texts have is the same quantity: "2 lb 9 oz are 1,162 g"."""
+def remove_converted_quantities(statement: str, held: TextFigures) -> str:
+    """Remove quantities that the texts have in another unit: "2 lb 9 oz is 1,162 g"."""
     for measure in reversed(read_measures(statement)):
         if measure.unit and find_quantity(measure.value, measure.unit, held.quantities):
             statement = f"{statement[: measure.start]} … {statement[measure.end :]}"
@@ -274,63 +283,66 @@ def without_converted(statement: str, held: TextFigures) -> str:
 def find_quantity(value: int | float, unit: str, measures: Iterable[Measure]) -> Measure | None:
     """Return the first of the measures that is the value in this unit, whatever unit it is written in."""
     for measure in measures:
-        fit = in_unit(measure, unit) if measure.unit else None
-        if fit is not None and any(same_value(size, value, "converting") for size in sizes_of(fit)):
+        fit = convert_measure(measure, unit) if measure.unit else None
+        if fit is not None and any(same_value(size, value, "converting") for size in list_sizes(fit)):
             return measure
     return None
 
 
-def sizes_of(measure: Measure) -> list[int | float]:
+def list_sizes(measure: Measure) -> list[int | float]:
     return [measure.value, *measure.sizes, *([measure.high] if measure.high is not None else [])]
 
 
-def is_rounded(written: str, value: float, results: Sequence[float], round_numbers: bool = False) -> bool:
+def is_rounded_result(written: str, value: float, results: Sequence[float], round_numbers: bool = False) -> bool:
     """Return True if a result is this figure at the digits that are written; of a round number, at its first three."""
-    is_decimal = value < int(re.sub(r"\D", "", written))  # 12.50 and 12.00, but not 1,577
+    # 12.50 and 12.00, but not 1,577.
+    is_decimal = value < int(re.sub(r"\D", "", written))
     decimals = len(re.split(r"[.,]", written)[-1]) if is_decimal else 0
     if round_numbers and not decimals:
         digits = f"{value:.0f}"
-        decimals = min(0, max(len(digits.rstrip("0")), LEAST_ROUND) - len(digits))
+        decimals = min(0, max(len(digits.rstrip("0")), MIN_ROUND_DIGITS) - len(digits))
     return any(same_value(abs(result), value, "rounding", decimals=decimals) for result in results)
 
 
-def is_scaled(written: str, value: float, results: Sequence[float]) -> bool:
+def is_scaled_result(written: str, value: float, results: Sequence[float]) -> bool:
     """Return True if a result is "1.46 million" at the digits that are written."""
     figure = _FIGURE.search(written)
     if figure is None or not _WORD.search(written):
         return False
-    scales = [value / each for each in readings(figure[0]) if each]
-    return any(is_rounded(figure[0], value / scale, [result / scale for result in results]) for scale in scales)
+    scales = [value / each for each in read_possible_numbers(figure[0]) if each]
+    return any(is_rounded_result(figure[0], value / scale, [result / scale for result in results]) for scale in scales)
 
 
 # ── calculations ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def calculate(calculation: str, texts: Sequence[str], known: Iterable[float] = ()) -> float | str:
+def repeat_calculation(calculation: str, texts: Sequence[str], known: Iterable[float] = ()) -> float | str:
     """Return the number, or the day, that "(1577 - 1200) / 1200 * 100" or "2026-03-04 + 30 days" gives. Raises Unproved
     unless the texts have its figures and dates; `known` are results of other calculations."""
     figures = read_all_figures(texts)
-    held = {*CONSTANTS, *known, *figures.numbers}
-    plain = re.sub(r"(?<=\d)[,_](?=\d{3}\b)", "", calculation[:LONGEST]).strip()
+    held = {*FREE_CONSTANTS, *known, *figures.numbers}
+    # Larger: calculations that no reader can follow; smaller: long sums are cut off.
+    plain = re.sub(r"(?<=\d)[,_](?=\d{3}\b)", "", calculation[:400]).strip()
     steps = _DAY_AND_STEPS.fullmatch(plain)
     formula = Formula(ISO_DAY.sub(r"'\g<0>'", plain), ())
     numbers = [float(step[2]) for step in _STEP.findall(steps[2])] if steps else formula.numbers
     try:
         if not steps and not all(
-            each.kind in ("number", "end") or each.text in _ARITHMETIC for each in tokens_of(plain)
+            each.kind in ("number", "end") or each.text in ("+", "-", "*", "/", "(", ")")
+            for each in tokenize_formula(plain)
         ):
             raise ValueError("only numbers, dates, + - * / and brackets are read.")
         strange = [day for day in ISO_DAY.findall(plain) if day not in figures.days]
-        if strange := strange + [show_float(float(number)) for number in numbers if number not in held]:
+        if strange := strange + [format_float(float(number)) for number in numbers if number not in held]:
             raise ValueError(f"{strange[0]} is not in the quoted texts.")
-        result = moved_by_steps(steps[1], steps[2]) if steps else formula.evaluate({})
+        result = add_date_steps(steps[1], steps[2]) if steps else formula.evaluate({})
     except (Unevaluable, ValueError, OverflowError) as problem:
         raise Unproved(f"the calculation {calculation!r} cannot be used: {problem}") from None
     assert isinstance(result, str | int | float)  # nothing else comes of numbers and days
     return result if isinstance(result, str) else float(result)
 
 
-def moved_by_steps(start: str, steps: str) -> str:
+def add_date_steps(start: str, steps: str) -> str:
     """Return the day after "+ 5 years - 1 day". A month later is the same day of the next month, or its last day where
     it is shorter."""
     day = date.fromisoformat(start)

@@ -1,68 +1,70 @@
-"""Who may do what: viewers look, editors change and spend, admins also see to users and see everything.
+"""Roles and permissions: viewers read, editors change and spend, admins also manage users and see everything.
 
-Each thing belongs to whoever made it, and is theirs alone until they share it with people by name, or with everyone.
-Those may see it; a shared table may also be changed by editors. Only its owner, or an admin, shares or removes it."""
+Each thing belongs to the user who made it and is private until they share it with named people or with everyone. Those
+people can see it; editors can also change a shared table. Only its owner or an admin can share or remove it.
+
+Types and rules only: the store keeps users and shares, and `interfaces/server` enforces them."""
 
 from __future__ import annotations
 
 from typing import Literal, TypeAlias
 
-from tablewright.domain.model import Noun
+from tablewright.domain.model import Struct
 
 Role: TypeAlias = Literal["viewer", "editor", "admin"]
-RANKS: tuple[Role, ...] = ("viewer", "editor", "admin")
-"""Each may do all that those before it may."""
+# In rising order: each role may do everything that those before it may.
+ROLE_RANKS: tuple[Role, ...] = ("viewer", "editor", "admin")
 
+# Narrows what a token may do, within its user's role: read; change tables and documents; start, resume and stop work
+# that asks models and search providers; manage users. Every token reads.
 Scope: TypeAlias = Literal["read", "write", "run", "admin"]
-"""What a token allows, of what its user may do: see; change tables and documents; start, resume and stop what asks
-models and searches; see to users. Each token reads."""
 SCOPES: tuple[Scope, ...] = ("read", "write", "run", "admin")
 EVERY_SCOPE: frozenset[Scope] = frozenset(SCOPES)
 
+# Kinds of things that have an owner.
 Shareable: TypeAlias = Literal["table", "document", "conversation", "result", "research", "shortlist"]
-"""What belongs to somebody."""
 
-Metered: TypeAlias = Literal["uploads", "rows", "disk", "dollars"]
-"""What a person may have a limit of: megabytes handed in, rows added and dollars spent in a month; megabytes kept."""
-METERED: tuple[Metered, ...] = ("uploads", "rows", "disk", "dollars")
+# Resources with a quota: megabytes uploaded, rows added and dollars spent per month; megabytes stored.
+MeteredResource: TypeAlias = Literal["uploads", "rows", "disk", "dollars"]
+METERED_RESOURCES: tuple[MeteredResource, ...] = ("uploads", "rows", "disk", "dollars")
 
+# Stands for every user of the server, in the place of a user's id.
 EVERYONE = "*"
-"""In the place of a user's id: shared with all who may use the server."""
 
 
-class Person(Noun, frozen=True):
-    """Somebody who uses Tablewright through a server. `tables` are those they may see; an admin sees all."""
+class Person(Struct, frozen=True):
+    """A user of a server. `tables` are the ids of the tables they may see; an admin sees all."""
 
     id: str
     name: str
     role: Role
     tables: frozenset[str] = frozenset()
     scopes: frozenset[Scope] = EVERY_SCOPE
-    """What the token allows by which they came."""
+    """The scopes of the token that they logged in with."""
     expires_at: str = ""
-    """When it ends; empty where it does not."""
+    """Expiry of that token; "" if it never expires."""
     link_by: str = ""
-    """The id of the admin who made the share link that this is the viewer of; empty for people."""
+    """For the viewer of a share link: the id of the admin who made the link. Empty for people."""
 
     def sees(self, table_id: str) -> bool:
         return self.role == "admin" or table_id in self.tables
 
     def may_all_of(self, before: Person) -> bool:
-        """Return True if they may do all that they could, whatever they see."""
-        return RANKS.index(self.role) >= RANKS.index(before.role) and self.scopes >= before.scopes
+        """Return True if they still may do everything that `before` could, whatever they may see."""
+        return ROLE_RANKS.index(self.role) >= ROLE_RANKS.index(before.role) and self.scopes >= before.scopes
 
     def has_all_of(self, before: Person) -> bool:
-        """Return True if they may do and see all that they could."""
+        """Return True if they still may do and see everything that `before` could."""
         return self.may_all_of(before) and all(self.sees(table_id) for table_id in before.tables)
 
     @property
     def may_change(self) -> bool:
-        """Write."""
+        """Return True if they may change data."""
         return self.role != "viewer" and "write" in self.scopes
 
     @property
     def may_run(self) -> bool:
-        """Start what costs money."""
+        """Return True if they may start work that costs money."""
         return self.role != "viewer" and "run" in self.scopes
 
     @property
@@ -70,9 +72,9 @@ class Person(Noun, frozen=True):
         return self.role == "admin" and "admin" in self.scopes
 
 
-class Token(Noun, frozen=True):
-    """What is known of a token; the token itself is kept nowhere. Times are empty where it never expires, or was never
-    used."""
+class Token(Struct, frozen=True):
+    """The record of an access token; the secret itself is never stored. `expires_at` is empty if it never expires,
+    `last_used_at` if it was never used."""
 
     id: str
     user: str
@@ -83,29 +85,31 @@ class Token(Noun, frozen=True):
     last_used_at: str = ""
 
 
-class Holder(Noun, frozen=True):
-    """Who came with a token, and by which."""
+class TokenHolder(Struct, frozen=True):
+    """A user with the token that they presented."""
 
     person: Person
     token: Token
     ended: str = ""
-    """Why the token lets nobody in any more, although it has not expired."""
+    """Why the token is no longer accepted although it has not expired."""
 
 
-class Acting(Noun, frozen=True):
-    """In whose name something is done, and through which door. `person` is None for the installation's own."""
+class ActingUser(Struct, frozen=True):
+    """The user on whose behalf an operation runs, and the interface (`door`) they use. `person` is None for work of the
+    installation itself."""
 
     person: Person | None = None
     actor: str = ""
     door: str = "library"
 
 
-OWNER = Person(id="owner", name="owner", role="admin")
-"""Who has the token of the settings, or, without one, sits at this machine."""
+# The user with the token of the settings or, without such a token, the user of this machine.
+INSTALLATION_OWNER = Person(id="owner", name="owner", role="admin")
 
 
-class Shared(Noun, frozen=True):
-    """Who may see a thing. `owner` is empty where it is the installation's own: then only admins do, and `people`."""
+class SharedThing(Struct, frozen=True):
+    """The people with access to a thing, besides its `owner`. Without an owner it belongs to the installation, and only
+    admins and `people` see it."""
 
     kind: Shareable
     id: str
@@ -114,11 +118,11 @@ class Shared(Noun, frozen=True):
     everyone: bool = False
 
 
-class Quota(Noun, frozen=True):
-    """`most` is None without a limit; `renews_on` is empty for the disk: it is free again once things are removed.
-    `held` is set aside for work under way, beside what is used."""
+class Quota(Struct, frozen=True):
+    """The use of a limited resource. `most` is None without a limit. `renews_on` is empty for disk space, which becomes
+    free when things are removed. `held` is reserved for running work, in addition to `used`."""
 
-    what: Metered
+    what: MeteredResource
     used: float
     most: float | None = None
     renews_on: str = ""
@@ -130,8 +134,8 @@ Action: TypeAlias = Literal[
 ]
 
 
-class AuditEntry(Noun, frozen=True):
-    """`thing` says what of which kind, e.g. "table companies-x7k2"; `detail` the rest, in words."""
+class AuditEntry(Struct, frozen=True):
+    """One line of the audit log. `thing` is a kind and an id, such as "table companies-x7k2"."""
 
     number: int
     at: str

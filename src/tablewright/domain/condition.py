@@ -1,4 +1,5 @@
-"""A condition on a column, and the small language in which people write conditions; it says just what it says.
+"""Conditions on columns, and the small language in which people write them. Nothing is guessed: what does not parse is
+refused.
 
 kind = invoice and total > 500 EUR and date in 2026-03 and supplier contains nord
 
@@ -11,15 +12,16 @@ import re
 from collections.abc import Iterable
 
 from tablewright.domain.fieldspec import PLACEHOLDER
-from tablewright.domain.model import Noun
+from tablewright.domain.model import Struct
 from tablewright.errors import UsageError
 from tablewright.messages.catalogue import PageText
 
-ADVICE = (
+CONDITION_ADVICE = (
     'Write conditions as COLUMN OPERATOR VALUE, joined by "and": total > 500 EUR and date in 2026-03. '
     "Operators: = != < <= > >= contains, not contains, in, between … and …, in month, is known, is unknown."
 )
-OPERATORS: PageText[dict[str, str]] = {
+# Each operator with its name in a form.
+CONDITION_OPERATORS: PageText[dict[str, str]] = {
     "=": "is",
     "!=": "is not",
     "contains": "contains",
@@ -33,30 +35,31 @@ OPERATORS: PageText[dict[str, str]] = {
     "known": "is filled",
     "unknown": "is empty",
 }
-"""What a condition may be, and how a form calls it."""
-ORDERED = frozenset({"<", "<=", ">", ">=", "between"})
-NAMING = frozenset({"=", "!=", "contains", "not contains"})
-"""Operators whose values may be names, which have more than one spelling."""
-UNARY = frozenset({"known", "unknown"})
-"""Operators without a value."""
+# Operators whose values must be figures.
+ORDERED_OPERATORS = frozenset({"<", "<=", ">", ">=", "between"})
+# Operators whose values may be names, which have more than one spelling.
+NAMING_OPERATORS = frozenset({"=", "!=", "contains", "not contains"})
+# Operators without a value.
+UNARY_OPERATORS = frozenset({"known", "unknown"})
 _AND = re.compile(r" and ", re.IGNORECASE)
 _OR = re.compile(r" or ", re.IGNORECASE)
 _LIST = re.compile(r" or |,\s+", re.IGNORECASE)
 _QUOTED = re.compile(r"(?<!\w)(?:\"[^\"]*\"|'[^']*')(?!\w)")
 _HIDDEN = re.compile(r"\x00(\d+)\x00")
 _BETWEEN = re.compile(r"\bbetween\b", re.IGNORECASE)
+# Longer operators first: "<=" would else be read as "<" and a value that begins with "=".
 _CLAUSE = re.compile(
     r"(?P<column>[^<>=!]{1,80}?)\s*"
     r"(?P<operator><=|>=|!=|=|<|>|\b(?:(?:not )?contains|between|in month|in|is)\b)\s*(?P<value>.*)",
     re.IGNORECASE | re.DOTALL,
 )
+# Names of more than 80 characters are only read in quotes (`_CLAUSE`), and so they are written in quotes.
 _SYNTAX_IN_COLUMN = re.compile(r"[<>=!\"']|\b(?:and|contains|between|in|is)\b|.{81}", re.IGNORECASE)
 _SYNTAX_IN_VALUE = re.compile(r"^[\"']|[\"']$|\b(?:and|or|between)\b", re.IGNORECASE)
-_IS = {"known": "known", "stated": "known", "unknown": "unknown", "not stated": "unknown"}
 
 
-class Condition(Noun, frozen=True):
-    """What the values of a column must be. Several `values` mean any of them; `between` has two."""
+class Condition(Struct, frozen=True):
+    """A test of a column's values. Any one of several `values` is enough; `between` has two."""
 
     column: str
     operator: str
@@ -64,33 +67,37 @@ class Condition(Noun, frozen=True):
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """Its column, and those that this one is compared with."""
-        return self.column, *filter(None, map(named_column, self.values))
+        """Its column, and the columns that this one is compared with."""
+        return self.column, *filter(None, map(parse_column_reference, self.values))
 
     def __str__(self) -> str:
-        """As `parse_conditions` reads it."""
-        said = f"is {self.operator}" if self.operator in UNARY else f"{self.operator} {self.written_values}"
-        return f"{_quote(self.column, _SYNTAX_IN_COLUMN)} {said}"
+        """Return the condition in the form that `parse_conditions` reads."""
+        said = f"is {self.operator}" if self.operator in UNARY_OPERATORS else f"{self.operator} {self.written_values}"
+        return f"{_quote_if_syntax(self.column, _SYNTAX_IN_COLUMN)} {said}"
 
     @property
     def written_values(self) -> str:
-        """As `split_values` reads them."""
-        return join_values((_quote(value, _SYNTAX_IN_VALUE) for value in self.values), self.operator)
+        """The values in the form that `split_condition_values` reads."""
+        return join_condition_values(
+            (_quote_if_syntax(value, _SYNTAX_IN_VALUE) for value in self.values), self.operator
+        )
 
 
 def describe_condition(condition: Condition) -> str:
     """Return "Total > 500 EUR", "Paid on > Due date"."""
-    values = join_values((named_column(value) or value for value in condition.values), condition.operator)
+    values = join_condition_values(
+        (parse_column_reference(value) or value for value in condition.values), condition.operator
+    )
     return f"{condition.column} {condition.operator} {values}".strip()
 
 
-def named_column(value: str) -> str:
-    """Return the column that the value of a condition names, as in "{Due date}"; "" where it is a value itself."""
+def parse_column_reference(value: str) -> str:
+    """Return the column that a condition's value refers to, as in "{Due date}", or "" for a literal value."""
     found = PLACEHOLDER.fullmatch(value.strip())
     return found[1].strip() if found else ""
 
 
-def join_values(values: Iterable[str], operator: str) -> str:
+def join_condition_values(values: Iterable[str], operator: str) -> str:
     return (" and " if operator == "between" else " or ").join(values)
 
 
@@ -102,6 +109,7 @@ def parse_conditions(text: str) -> tuple[Condition, ...]:
     hidden, quoted = _hide_quotes(" ".join(text.split()))
     clauses: list[str] = []
     for part in _AND.split(hidden):
+        # The first "and" after "between" joins its two values and ends no condition.
         if clauses and " and " not in clauses[-1] and _BETWEEN.search(clauses[-1]):
             clauses[-1] += f" and {part}"
         elif part.strip():
@@ -109,55 +117,58 @@ def parse_conditions(text: str) -> tuple[Condition, ...]:
     return tuple(_parse_clause(clause, quoted) for clause in clauses)
 
 
-def split_values(text: str, operator: str) -> tuple[str, ...]:
-    """Return the values that are written behind an operator: "Oslo or Bergen"."""
-    return _split_values(*_hide_quotes(text), operator)
+def split_condition_values(text: str, operator: str) -> tuple[str, ...]:
+    """Return the values written after an operator, as in "Oslo or Bergen"."""
+    return _split_hidden_values(*_hide_quotes(text), operator)
 
 
 def _parse_clause(clause: str, quoted: list[str]) -> Condition:
     found = _CLAUSE.fullmatch(clause)
     shown = _HIDDEN.sub(lambda match: quoted[int(match[1])], clause)
     if found is None:
-        raise UsageError(f"“{shown}” is not a condition.", advice=ADVICE)
-    column, operator = _unquote(found["column"], quoted), " ".join(found["operator"].lower().split())
+        raise UsageError(f"“{shown}” is not a condition.", advice=CONDITION_ADVICE)
+    column, operator = _restore_quotes(found["column"], quoted), " ".join(found["operator"].lower().split())
     if operator == "is":
-        operator = _IS.get(" ".join(found["value"].lower().split()), "=")
-    if operator in UNARY:
+        # "is" is the only operator whose value may be an operator: "is known" has no value, "is Oslo" has one.
+        states = {"known": "known", "stated": "known", "unknown": "unknown", "not stated": "unknown"}
+        operator = states.get(" ".join(found["value"].lower().split()), "=")
+    if operator in UNARY_OPERATORS:
         return Condition(column=column, operator=operator)
-    values = _split_values(found["value"], quoted, operator)
+    values = _split_hidden_values(found["value"], quoted, operator)
     if not values:
-        raise UsageError(f"“{shown}” has no value.", advice=ADVICE)
+        raise UsageError(f"“{shown}” has no value.", advice=CONDITION_ADVICE)
     return Condition(column=column, operator="=" if operator == "in" else operator, values=values)
 
 
-def _split_values(hidden: str, quoted: list[str], operator: str) -> tuple[str, ...]:
+def _split_hidden_values(hidden: str, quoted: list[str], operator: str) -> tuple[str, ...]:
     if operator == "in":
         parts = _LIST.split(hidden.strip("() "))
     else:
         parts = (_AND if operator == "between" else _OR).split(hidden)
-    return tuple(filter(None, (_unquote(part, quoted) for part in parts)))
+    return tuple(filter(None, (_restore_quotes(part, quoted) for part in parts)))
 
 
 def _hide_quotes(text: str) -> tuple[str, list[str]]:
-    """Put a mark in place of what is quoted, so that no "and" or operator is found in it."""
+    """Replace quoted text by numbered placeholders, so that no "and" or operator is found inside quotes."""
     quoted: list[str] = []
 
     def hide(match: re.Match[str]) -> str:
         quoted.append(match[0])
         return f"\x00{len(quoted) - 1}\x00"
 
+    # A null character cannot be typed, so no text of a person is taken for a placeholder.
     return _QUOTED.sub(hide, text.replace("\x00", " ")), quoted
 
 
-def _unquote(hidden: str, quoted: list[str]) -> str:
+def _restore_quotes(hidden: str, quoted: list[str]) -> str:
     hidden = hidden.strip()
     if whole := _HIDDEN.fullmatch(hidden):
         return quoted[int(whole[1])][1:-1].strip()
     return _HIDDEN.sub(lambda match: quoted[int(match[1])], hidden)
 
 
-def _quote(text: str, syntax: re.Pattern[str]) -> str:
-    """Return the text in quotes where something in it would be read as syntax."""
+def _quote_if_syntax(text: str, syntax: re.Pattern[str]) -> str:
+    """Return the text, in quotes if something in it would be read as syntax."""
     if not syntax.search(text):
         return text
     mark = "'" if '"' in text else '"'

@@ -1,7 +1,7 @@
-"""The ways a table changes. Every edit has an inverse; `apply` is the only function that makes a changed table.
+"""The edits of a table. Every edit has an inverse; `apply_edit` is the only function that makes a changed table.
 
-The store keeps the same edits in an append-only log and uses `Draft` to judge them, so what an edit means is written
-down once, here.
+The store keeps the same edits in an append-only log and checks them with `Draft`, so the meaning of an edit is defined
+once, here. No I/O.
 """
 
 from __future__ import annotations
@@ -11,43 +11,43 @@ from typing import TypeAlias
 
 import msgspec
 
-from tablewright.domain.model import PENDING, Cell, Field, Noun, Row, RowId, Table, column_key, require_field
+from tablewright.domain.model import PENDING, Cell, Field, Row, RowId, Struct, Table, column_key, require_field
 from tablewright.errors import BadField, EditConflict, NotFound
 
 
-class AddRow(Noun, frozen=True, tag_field="edit", tag="add_row"):
-    """`row_id` is given only when an earlier row comes back; otherwise the table numbers the row."""
+class AddRow(Struct, frozen=True, tag_field="edit", tag="add_row"):
+    """Add a row. `row_id` is set only to restore an earlier row; otherwise the table numbers it."""
 
     key: str = ""
     cells: Mapping[str, Cell] = {}
     row_id: RowId | None = None
 
 
-class RemoveRow(Noun, frozen=True, tag_field="edit", tag="remove_row"):
+class RemoveRow(Struct, frozen=True, tag_field="edit", tag="remove_row"):
     row_id: RowId
 
 
-class AddField(Noun, frozen=True, tag_field="edit", tag="add_field"):
-    """At the end unless `position` says where. Every row is PENDING for it, except where `cells` brings values back."""
+class AddField(Struct, frozen=True, tag_field="edit", tag="add_field"):
+    """Add a field at `position`, or at the end. Its cells are PENDING, except those restored by `cells`."""
 
     field: Field
     position: int | None = None
     cells: Mapping[RowId, Cell] = {}
 
 
-class RemoveField(Noun, frozen=True, tag_field="edit", tag="remove_field"):
+class RemoveField(Struct, frozen=True, tag_field="edit", tag="remove_field"):
     name: str
 
 
-class ChangeField(Noun, frozen=True, tag_field="edit", tag="change_field"):
-    """A new definition for the field called `name`; a new name moves the cells along."""
+class ChangeField(Struct, frozen=True, tag_field="edit", tag="change_field"):
+    """Replace the definition of the field called `name`. If it is renamed, its cells move with it."""
 
     name: str
     field: Field
 
 
-class SetCell(Noun, frozen=True, tag_field="edit", tag="set_cell"):
-    """With `expected`, only if the cell still is what the writer saw (compare-and-set)."""
+class SetCell(Struct, frozen=True, tag_field="edit", tag="set_cell"):
+    """Write a cell; with `expected`, only if it still has that content (compare-and-set)."""
 
     row_id: RowId
     field: str
@@ -55,8 +55,8 @@ class SetCell(Noun, frozen=True, tag_field="edit", tag="set_cell"):
     expected: Cell | None = None
 
 
-class FlagCell(Noun, frozen=True, tag_field="edit", tag="flag_cell"):
-    """The owner doubts the cell: it keeps its value and evidence, and needs work again."""
+class FlagCell(Struct, frozen=True, tag_field="edit", tag="flag_cell"):
+    """Mark a doubtful cell: it keeps its value and evidence, and runs fill it again."""
 
     row_id: RowId
     field: str
@@ -66,25 +66,25 @@ class FlagCell(Noun, frozen=True, tag_field="edit", tag="flag_cell"):
 Edit: TypeAlias = AddRow | RemoveRow | AddField | RemoveField | ChangeField | SetCell | FlagCell
 
 
-def apply(table: Table, edit: Edit) -> tuple[Table, Edit]:
-    """The table after the edit, and the edit that undoes it."""
+def apply_edit(table: Table, edit: Edit) -> tuple[Table, Edit]:
+    """Return the table after the edit, and the edit that undoes it."""
     draft = Draft(table)
     inverse = draft.apply(edit)
     return draft.table(), inverse
 
 
-def apply_all(table: Table, edits: Iterable[Edit]) -> tuple[Table, list[Edit]]:
-    """The table after all edits, and the edits that undo them, in the order in which to apply them."""
+def apply_edits(table: Table, edits: Iterable[Edit]) -> tuple[Table, list[Edit]]:
+    """Return the table after all edits, and the edits that undo them, in the order to apply them."""
     draft = Draft(table)
     inverses = [draft.apply(edit) for edit in edits]
     return draft.table(), inverses[::-1]
 
 
 class Draft:
-    """A table while edits are being applied to it: work proportional to the edits, not to the table."""
+    """A table while edits are applied to it. The work is proportional to the edits, not to the table."""
 
     def __init__(self, table: Table, last_row_id: RowId | None = None) -> None:
-        """`last_row_id`, the highest number ever given, keeps a removed row's number from being given again."""
+        """`last_row_id` is the highest number ever used, so that the number of a removed row is not reused."""
         self._source = table
         self.fields: list[Field] = list(table.fields)
         self._key_field = table.key_field
@@ -101,12 +101,12 @@ class Draft:
         )
 
     def apply(self, edit: Edit) -> Edit:
-        """Changes the draft and returns the inverse; an edit that does not fit raises and changes nothing."""
+        """Apply the edit and return its inverse. An edit that does not fit raises and changes nothing."""
         match edit:
             case SetCell():
                 return self._set_cell(edit.row_id, edit.field, edit.cell, edit.expected)
             case FlagCell():
-                flagged = flag(self.cell(edit.row_id, edit.field), edit.note)
+                flagged = mark_cell_flagged(self.cell(edit.row_id, edit.field), edit.note)
                 return self._set_cell(edit.row_id, edit.field, flagged, None)
             case AddRow():
                 return self._add_row(edit)
@@ -130,7 +130,7 @@ class Draft:
             raise NotFound(f"Table {self._source.id} has no row {row_id}.") from None
 
     def field(self, name: str) -> Field:
-        """By its exact name, or by another spelling of it."""
+        """Return the field by its exact name, or by another spelling of it."""
         return require_field(self._source.id, self.fields, name)
 
     def cell(self, row_id: RowId, field: str) -> Cell:
@@ -211,13 +211,14 @@ class Draft:
             raise BadField(f"Table {self._source.id} already has a field called {name!r}.")
 
 
-FLAGGED = "flagged"
+# Opens the note of a flagged cell; what the person wrote follows it.
+FLAG_PREFIX = "flagged"
 
 
-def flag(cell: Cell, note: str) -> Cell:
-    return msgspec.structs.replace(cell, status="FLAGGED", error=f"{FLAGGED}: {note}" if note else FLAGGED)
+def mark_cell_flagged(cell: Cell, note: str) -> Cell:
+    return msgspec.structs.replace(cell, status="FLAGGED", error=f"{FLAG_PREFIX}: {note}" if note else FLAG_PREFIX)
 
 
-def flag_note(cell: Cell) -> str:
-    """Return what was noted when the cell was flagged."""
-    return (cell.error or "").removeprefix(FLAGGED).removeprefix(":").strip()
+def read_flag_note(cell: Cell) -> str:
+    """Return the note with which the cell was flagged, or ""."""
+    return (cell.error or "").removeprefix(FLAG_PREFIX).removeprefix(":").strip()

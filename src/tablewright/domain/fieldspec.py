@@ -1,4 +1,4 @@
-"""Fields as people type them, `Founded:number=What year was {Company} founded?`, and {Column} in any text.
+"""Parse fields as people type them, `Founded:number=What year was {Company} founded?`, and fill {Column} placeholders.
 
 NAME [: TYPE [( UNIT or OPTIONS )]] [= QUESTION or FORMULA], such as `Weight:number(kg)=…` or `Size:select(S, M, L)=…`
 """
@@ -13,14 +13,15 @@ from tablewright.domain.model import Field, FieldType, column_key
 from tablewright.errors import BadField, did_you_mean
 
 PLACEHOLDER = re.compile(r"\{([^{}]+)\}")
-MOST_CHARACTERS = 100_000
-"""Of a question with the values of a row in it."""
+# Size limit of a question with a row's values filled in: a cell may be long, and a template may repeat it.
+MAX_FILLED_CHARACTERS = 100_000
 
 
-def columns_in(template: str, fields: Sequence[Field], making: Collection[str] = ()) -> tuple[str, ...]:
-    """The fields a template names, in order, each once, however they are spelled. An unknown one is the writer's
-    mistake; the advice does not offer the columns that are being made."""
-    names = names_by_key(fields)
+def find_template_columns(template: str, fields: Sequence[Field], making: Collection[str] = ()) -> tuple[str, ...]:
+    """Return the columns that a template names, in order, without repeats, in their own spelling.
+
+    Raise BadField for an unknown one; its advice lists the columns except those in `making`."""
+    names = index_column_names(fields)
     found: dict[str, None] = {}
     for name in PLACEHOLDER.findall(template):
         column = names.get(name.strip()) or names.get(column_key(name))
@@ -31,29 +32,28 @@ def columns_in(template: str, fields: Sequence[Field], making: Collection[str] =
     return tuple(found)
 
 
-def spelled_as_columns(template: str, fields: Sequence[Field]) -> str:
-    """The template with each placeholder as its column is spelled; those of no column stay as they are."""
-    names = names_by_key(fields)
-    named = named_placeholders(template)
-    return replace_columns(
+def normalize_placeholders(template: str, fields: Sequence[Field]) -> str:
+    """Return the template with each placeholder in its column's spelling; unknown placeholders are kept."""
+    names = index_column_names(fields)
+    named = list_placeholders(template)
+    return fill_template(
         template, {name: f"{{{names.get(name) or names.get(column_key(name), name)}}}" for name in named}
     )
 
 
-def names_by_key(fields: Sequence[Field]) -> dict[str, str]:
-    """Each name under itself and under its key; of two names with one key the first has it."""
+def index_column_names(fields: Sequence[Field]) -> dict[str, str]:
+    """Return the names by themselves and by their keys; if two names share a key, the first one wins."""
     keys = {column_key(field.name): field.name for field in reversed(fields)}
     return keys | {field.name: field.name for field in fields}
 
 
-def named_placeholders(template: str) -> list[str]:
-    """Return what stands in the placeholders of a template, without outer space."""
+def list_placeholders(template: str) -> list[str]:
+    """Return the names in the placeholders of a template, without outer space."""
     return [name.strip() for name in PLACEHOLDER.findall(template)]
 
 
-def replace_columns(template: str, texts: Mapping[str, str], most: int = MOST_CHARACTERS) -> str:
-    """Return the template with a text for each placeholder; raise BadField before these have more than `most`
-    characters."""
+def fill_template(template: str, texts: Mapping[str, str], most: int = MAX_FILLED_CHARACTERS) -> str:
+    """Return the template with its placeholders filled in. Raise BadField if the texts exceed `most` characters."""
     made = 0
 
     def text(match: re.Match[str]) -> str:
@@ -72,16 +72,16 @@ def replace_columns(template: str, texts: Mapping[str, str], most: int = MOST_CH
 
 # ── fields as people type them ───────────────────────────────────────────────────────────────────────────────────────
 
-TYPES: tuple[str, ...] = get_args(FieldType)
+FIELD_TYPES: tuple[str, ...] = get_args(FieldType)
 
-_TYPED = re.compile(
+_TYPED_FIELD = re.compile(
     r"^(?P<name>.*?)(?<!\s)\s*:\s*(?P<type>[A-Za-z]+)\s*(?:[(\[](?P<detail>[^()\[\]]*)[)\]])?$", re.DOTALL
 )
-_ALMOST_TYPED = re.compile(rf"\S:(?:{'|'.join(TYPES)})\b")
+_ALMOST_TYPED_FIELD = re.compile(rf"\S:(?:{'|'.join(FIELD_TYPES)})\b")
 
 
-def split_columns(text: str) -> list[str]:
-    """At commas, but not inside brackets: "Size:select(S, M)" is one."""
+def split_field_specs(text: str) -> list[str]:
+    """Split at commas outside brackets: "Size:select(S, M)" is one field."""
     parts, depth = [""], 0
     for character in text:
         depth += (character == "(") - (character == ")")
@@ -95,19 +95,19 @@ def split_columns(text: str) -> list[str]:
 def parse_field(text: str) -> Field:
     left, _, question = text.partition("=")
     left = left.strip()
-    typed = _TYPED.match(left)
-    if typed is None and _ALMOST_TYPED.search(left):
+    typed = _TYPED_FIELD.match(left)
+    if typed is None and _ALMOST_TYPED_FIELD.search(left):
         raise BadField(
-            f"What stands behind the type in the field {text!r} cannot be read.",
-            advice="A unit or options stand in brackets: `Weight:number(kg)=…`, `Size:select(S, M, L)=…`.",
+            f"The text after the type in the field {text!r} cannot be read.",
+            advice="Put a unit or options in brackets: `Weight:number(kg)=…`, `Size:select(S, M, L)=…`.",
         )
     if typed is None:
-        return Field(name=checked_name(left, text), question=question.strip())
+        return Field(name=check_field_name(left, text), question=question.strip())
     kind = typed["type"].lower()
-    if kind not in TYPES:
+    if kind not in FIELD_TYPES:
         raise BadField(
             f"{typed['type']!r} in the field {text!r} is not a type.",
-            advice=f"{did_you_mean(kind, TYPES)}Types: {', '.join(TYPES)}.",
+            advice=f"{did_you_mean(kind, FIELD_TYPES)}Types: {', '.join(FIELD_TYPES)}.",
         )
     detail = (typed["detail"] or "").strip()
     options = tuple(option.strip() for option in re.split(r"[,|;]", detail) if option.strip())
@@ -116,7 +116,7 @@ def parse_field(text: str) -> Field:
             f"The field {text!r} is a select without options.", advice="Write them like `Size:select(S, M, L)=…`."
         )
     return Field(
-        name=checked_name(typed["name"], text),
+        name=check_field_name(typed["name"], text),
         type=kind,  # type: ignore[arg-type]  # it is one of TYPES
         question=question.strip(),
         unit=detail if kind in ("number", "money") else "",
@@ -124,7 +124,7 @@ def parse_field(text: str) -> Field:
     )
 
 
-def checked_name(name: str, text: str) -> str:
+def check_field_name(name: str, text: str) -> str:
     name = name.strip()
     if not name:
         raise BadField(f"The field {text!r} has no name.", advice="Write NAME:TYPE=QUESTION.")

@@ -1,15 +1,15 @@
-"""Files of tables: what the user says about one, what became of it, what was written."""
+"""Requests and results of importing and exporting table files; `workflows/files.py` produces them."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-from tablewright.domain.model import Field, Noun, RowId, Table
-from tablewright.domain.text import plural
+from tablewright.domain.model import Field, RowId, Struct, Table
+from tablewright.domain.text import pluralize_noun
 
 
-class Imported(Noun, frozen=True):
-    """`row_ids` are the rows that the data became, in its order; None for all rows of the table."""
+class ImportOutcome(Struct, frozen=True):
+    """Result of an import. `row_ids` are the new rows in the order of the data; None means all rows of the table."""
 
     table: Table
     rows: int
@@ -17,11 +17,11 @@ class Imported(Noun, frozen=True):
     row_ids: tuple[RowId, ...] | None = None
 
 
-class FileOptions(Noun, frozen=True):
-    """What the user says about a file; everything else is found out.
+class FileOptions(Struct, frozen=True):
+    """The user's options for reading a file; everything else is detected.
 
-    `origin` tells an uploaded file when it comes again: its path is only for as long as it is read. `fields` are its
-    columns with the names and types that the user wants, in the order of the file; empty: as they were found out."""
+    `origin` identifies a file that is uploaded again, since its path is temporary. `fields` are its columns in
+    file order with the names and types that the user wants; empty means as detected."""
 
     name: str = ""
     origin: str = ""
@@ -33,8 +33,8 @@ class FileOptions(Noun, frozen=True):
     fields: tuple[Field, ...] = ()
 
 
-class Exported(Noun, frozen=True):
-    """What was written. `stale` and `flagged` are the cells that are not to be relied on as they are."""
+class ExportOutcome(Struct, frozen=True):
+    """Result of an export. `stale` and `flagged` count the cells that should not be relied on yet."""
 
     row_count: int
     stale: int = 0
@@ -44,23 +44,23 @@ class Exported(Noun, frozen=True):
     def warnings(self) -> list[str]:
         said = ((self.stale, "stale: the inputs have changed"), (self.flagged, "flagged as doubtful"))
         return [
-            f"{count:,} exported {plural('value', count)} {'is' if count == 1 else 'are'} {what}."
+            f"{count:,} exported {pluralize_noun('value', count)} {'is' if count == 1 else 'are'} {what}."
             for count, what in said
             if count
         ]
 
 
-class SentToSheets(Noun, frozen=True):
-    """What was written to a Google spreadsheet: `sheets` are its new sheets, that of the values first."""
+class SheetsExport(Struct, frozen=True):
+    """Result of an export to a Google spreadsheet. `sheets` are its new sheets, the one with the values first."""
 
     row_count: int
     link: str
     sheets: tuple[str, ...]
 
 
-class Preview(Noun, frozen=True):
-    """What a file would become; nothing is imported yet. `rows` are the first, as texts. `misfits` are, by column, the
-    values that do not fit the type that the user wants, and would be left out: how many, and the first few."""
+class ImportPreview(Struct, frozen=True):
+    """The table that an import would make. `rows` are the first rows, as texts. `misfits` are, by column, the number of
+    values that do not fit the chosen type and would be left out, with the first few of them."""
 
     name: str
     fields: tuple[Field, ...]

@@ -1,13 +1,13 @@
-"""Checks of an installation, a first question to its model, and programs beside it that serve models."""
+"""Types for checking an installation: configuration checks, a trial question to a model, and local model servers."""
 
 from __future__ import annotations
 
-from tablewright.domain.model import Noun
+from tablewright.domain.model import Struct
 from tablewright.domain.run import Usage
 
 
-class Check(Noun, frozen=True):
-    """One thing that is configured, and if it works."""
+class Check(Struct, frozen=True):
+    """A configured component, and whether it works."""
 
     name: str
     ok: bool
@@ -15,8 +15,8 @@ class Check(Noun, frozen=True):
     advice: str = ""
 
 
-class ModelTrial(Noun, frozen=True):
-    """How a model answered one small question about a sentence."""
+class ModelTrial(Struct, frozen=True):
+    """A model's answer to a trial question about one sentence, with its cost and time."""
 
     model: str
     answer: int
@@ -25,8 +25,8 @@ class ModelTrial(Noun, frozen=True):
     usage: Usage
 
 
-class LocalServer(Noun, frozen=True):
-    """A program on this machine that serves models. `provider` is ollama, or openai for those that speak its form."""
+class LocalServer(Struct, frozen=True):
+    """A model server on this machine. `provider` is ollama, or openai for servers with an OpenAI-compatible API."""
 
     name: str
     provider: str

@@ -1,11 +1,14 @@
-"""The history of a table: its changes, the versions of a cell, what an undo restored, which cells are stale."""
+"""Types of a table's history (changes, cell versions, rollbacks, stale cells) and of its saved views.
+
+Types only; `store/` reads and writes them."""
 
 from __future__ import annotations
 
-from tablewright.domain.model import Cell, Noun, RowId
+from tablewright.domain.condition import Condition
+from tablewright.domain.model import Cell, RowId, Struct
 
 
-class TableSummary(Noun, frozen=True):
+class TableSummary(Struct, frozen=True):
     id: str
     name: str
     row_count: int
@@ -15,7 +18,7 @@ class TableSummary(Noun, frozen=True):
     tags: tuple[str, ...] = ()
 
 
-class Change(Noun, frozen=True):
+class Change(Struct, frozen=True):
     """One line of a table's history."""
 
     number: int
@@ -27,7 +30,7 @@ class Change(Noun, frozen=True):
     edits: int = 0
 
 
-class CellVersion(Noun, frozen=True):
+class CellVersion(Struct, frozen=True):
     change: int
     at: str
     actor: str
@@ -36,8 +39,8 @@ class CellVersion(Noun, frozen=True):
     cell: Cell
 
 
-class WrittenValue(Noun, frozen=True):
-    """A person's own value in a table. `stale` are the fields of its row that are stale now."""
+class WrittenValue(Struct, frozen=True):
+    """A value that a person wrote. `stale` are the fields of its row that became stale."""
 
     field: str
     cell: Cell
@@ -45,8 +48,8 @@ class WrittenValue(Noun, frozen=True):
     stale: tuple[str, ...] = ()
 
 
-class Rollback(Noun, frozen=True):
-    """Result of an undo. `change` is None when there was nothing left to undo."""
+class Rollback(Struct, frozen=True):
+    """Result of an undo. `change` is None if there was nothing left to undo."""
 
     change: Change | None
     cells: int
@@ -54,8 +57,8 @@ class Rollback(Noun, frozen=True):
     kept_fields: tuple[str, ...] = ()
 
 
-class StaleCell(Noun, frozen=True):
-    """`cost` is what the cell took last time: the price of filling it again, as far as anybody can know."""
+class StaleCell(Struct, frozen=True):
+    """A cell whose inputs changed. `cost` is what it cost last time, the best estimate for filling it again."""
 
     row_id: RowId
     field: str
@@ -63,10 +66,29 @@ class StaleCell(Noun, frozen=True):
     cost: float = 0.0
 
 
-class TableActivity(Noun, frozen=True):
-    """What tells that something has happened to a table: its newest change, the runs, what is proposed."""
+class TableActivity(Struct, frozen=True):
+    """A fingerprint of a table for detecting news: its latest change, its runs and its proposals."""
 
     change: int = 0
     runs: tuple[tuple[str, str], ...] = ()
-    """The newest first, each with its status."""
+    """Newest first, each with its status."""
     proposals: tuple[tuple[str, str], ...] = ()
+
+
+class ColumnLayout(Struct, frozen=True):
+    name: str
+    width: int = 0
+    hidden: bool = False
+
+
+class View(Struct, frozen=True):
+    """A saved view. `columns` are in display order; columns that it does not name follow."""
+
+    name: str = ""
+    columns: tuple[ColumnLayout, ...] = ()
+    sort: str = ""
+    descending: bool = False
+    only: str = ""
+    find: str = ""
+    filters: tuple[Condition, ...] = ()
+    wrap: bool = False

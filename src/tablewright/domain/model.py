@@ -1,4 +1,4 @@
-"""The nouns. Everything imports them; they import nothing of ours but the errors.
+"""The central types: table, field, row, cell, evidence. Everything imports them; they import only the errors.
 
 They are msgspec structs rather than dataclasses because a table has a million cells: creating a cell of 13 fields takes
 0.14 µs instead of 2.4 µs, and the struct is its own compact JSON (defaults left out).
@@ -22,28 +22,26 @@ Reason: TypeAlias = Literal["not_found", "blocked", "not_applicable", "conflicti
 Stance: TypeAlias = Literal["supports", "supports in part", "contradicts", "qualifies"]
 StepType: TypeAlias = Literal["search", "fetch", "compute", "answer", "error", "thinking", "coverage"]
 Label: TypeAlias = Literal["high", "medium", "low", "none"]
+# How a value relates to its evidence: its owner gave it; the quote contains its words; it follows from the quote by a
+# named rule; a formula computed it; or a model concluded it from the quotes.
 Basis: TypeAlias = Literal["given", "stated", "converted", "computed", "judged"]
-"""How a value relates to its evidence: its owner gave it; its words stand in the quote; it follows from the quote by a
-named rule; a formula gave it; or a model concluded it from the quotes."""
 
 RowId: TypeAlias = int
 
-NEEDS_WORK: frozenset[Status] = frozenset({"PENDING", "FLAGGED"})
+
+class Struct(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
+    """Base of all domain types. Immutable structs cannot form cycles, so the garbage collector need not track them."""
 
 
-class Noun(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
-    """Immutable and built from the inside out, so never part of a cycle: the garbage collector may pass them over."""
-
-
-class Money(Noun, frozen=True):
-    """An amount and its ISO 4217 code; `currency` is empty where the text did not say."""
+class Money(Struct, frozen=True):
+    """An amount and its ISO 4217 code; `currency` is "" if the text did not name one."""
 
     amount: int | float
     currency: str = ""
 
     @classmethod
     def __get_pydantic_core_schema__(cls, source: Any, handler: Any) -> Any:
-        """As a field of a pydantic class it is itself, or a dictionary of its parts."""
+        """Let pydantic classes accept a Money or a dictionary of its parts."""
         from pydantic_core import core_schema
 
         return core_schema.no_info_plain_validator_function(
@@ -55,14 +53,15 @@ class Money(Noun, frozen=True):
         cents = f"{self.amount:.2f}" if isinstance(self.amount, float) else str(self.amount)
         amount = cents if float(cents) == self.amount else repr(self.amount)
         if len(amount.partition(".")[2]) == 3:
-            amount += "0"  # "1.234 EUR" would be read as a thousand and more
+            # "1.234 EUR" would be read back as 1234.
+            amount += "0"
         return f"{amount} {self.currency}".strip()
 
 
 Value: TypeAlias = str | int | float | bool | tuple[str, ...] | Money | None
 
 
-class Field(Noun, frozen=True):
+class Field(Struct, frozen=True):
     name: str
     type: FieldType = "text"
     question: str = ""
@@ -75,13 +74,13 @@ class Field(Noun, frozen=True):
 
     @property
     def is_asked(self) -> bool:
-        """Return True if runs fill it: it has a question, or is found from other columns by its name alone."""
+        """True if runs fill it: it has a question, or depends on other columns."""
         return bool(self.question or self.depends_on)
 
 
-class Evidence(Noun, frozen=True):
-    """Where a value was read: `quote` stands at `start:end` of the stored text of `origin` (a URL or a document id), or
-    in the title of the page, which is no part of that text."""
+class Evidence(Struct, frozen=True):
+    """A quote that supports a value, at `start:end` of the stored text of `origin` (a URL or a document id), or in the
+    page's title, which is not part of that text."""
 
     origin: str
     title: str = ""
@@ -99,15 +98,15 @@ class Evidence(Noun, frozen=True):
         return self.start is None and bool(self.quote) and self.quote in self.title
 
 
-class Conflict(Noun, frozen=True):
-    """Another value that independent sources give for the same cell, with the evidence for it."""
+class Conflict(Struct, frozen=True):
+    """Another value for the same cell, with its evidence from independent sources."""
 
     value: Value
     evidence: tuple[Evidence, ...] = ()
 
 
-class Cell(Noun, frozen=True):
-    """One value and how it came about. A cell that nobody has written is `Cell()`: PENDING and empty."""
+class Cell(Struct, frozen=True):
+    """A value with its origin. A cell that was never written is `Cell()`: PENDING and empty."""
 
     value: Value = None
     raw_value: str | None = None
@@ -116,8 +115,8 @@ class Cell(Noun, frozen=True):
     confidence: float | None = None
     basis: Basis | None = None
     converted_by: str = ""
-    """The rule by which a converted value follows from its quote, "country and nationality", or the calculation of one
-    that was computed from figures of its quotes."""
+    """The rule that derives the value from its quote, such as "country and nationality", or the calculation from
+    figures of its quotes."""
     evidence: tuple[Evidence, ...] = ()
     conflict: tuple[Conflict, ...] = ()
     stale: bool = False
@@ -127,39 +126,38 @@ class Cell(Noun, frozen=True):
     updated_at: str | None = None
     error: str | None = None
     imported: bool = False
-    """Its evidence came with the file, as the file says it: no run of this installation found or checked it."""
+    """True if the evidence came with an imported file: no run of this installation found or checked it."""
 
     @property
     def needs_work(self) -> bool:
-        """Return True if a run should fill the cell. One that a run left because the money was spent was never looked
-        for, so the next run fills it."""
-        return self.status in NEEDS_WORK or (self.status == "FAILED" and self.reason == "over_budget")
+        """True if a run should fill the cell. A cell skipped because the budget was spent was never looked for, so the
+        next run fills it."""
+        return self.status in ("PENDING", "FLAGGED") or (self.status == "FAILED" and self.reason == "over_budget")
 
     @property
     def is_unfound(self) -> bool:
-        """Return True if it needs work, or was looked for in vain."""
+        """True if it needs work, or was looked for and not found."""
         return self.needs_work or self.status == "FAILED"
 
     @property
     def stays_if_not_found(self) -> bool:
-        """True if it has a value that no failed search may take away. What a formula gave goes once its inputs have
-        changed: that the formula fails now is its answer."""
+        """True if it has a value that a failed search must not remove. A formula's value is removed once its inputs
+        have changed, since the failure of the formula is then the right result."""
         is_outdated_formula = self.stale and self.basis == "computed" and not self.converted_by
         return self.value is not None and not is_outdated_formula
 
     def keeps_its_value(self, proposed: Cell) -> bool:
-        """True if applying `proposed`, for which nothing was found, leaves this cell as it is."""
+        """Return True if applying `proposed`, for which nothing was found, leaves this cell unchanged."""
         return proposed.value is None and self.stays_if_not_found
 
     @property
     def is_given(self) -> bool:
-        """The owner's own value, as imported: no run and no later edit has touched it."""
+        """True for an imported value that no run or edit has touched."""
         return self.status == "ENRICHED" and self.run_id is None and self.updated_at is None
 
     @property
     def shown_basis(self) -> Basis | None:
-        """The basis as every door shows it. "given" is derived for what came with the table, not stored a million
-        times."""
+        """The basis to display. "given" is derived for imported values, to avoid storing it a million times."""
         is_imported = self.value is not None and self.run_id is None and self.updated_at is None
         return self.basis or ("given" if is_imported else None)
 
@@ -171,8 +169,8 @@ class Cell(Noun, frozen=True):
 PENDING = Cell()
 
 
-def given(value: Value, raw_value: str | None = None) -> Cell:
-    """A cell as its owner gave it: taken as true, so it needs no evidence."""
+def make_given_cell(value: Value, raw_value: str | None = None) -> Cell:
+    """Return a cell with its owner's value, which is taken as true and needs no evidence."""
     if value is None:
         return PENDING
     return Cell(value=value, raw_value=raw_value, status="ENRICHED", confidence=1.0)
@@ -181,13 +179,14 @@ def given(value: Value, raw_value: str | None = None) -> Cell:
 def confidence_label(confidence: float | None) -> Label:
     if not confidence or confidence <= 0:
         return "none"
+    # Defined once, so that a label means the same in every interface and export.
     if confidence >= 0.8:
         return "high"
     return "medium" if confidence >= 0.5 else "low"
 
 
-class Row(Noun, frozen=True):
-    """`key` is the normalised name, for deduplication. A field without an entry in `cells` is PENDING."""
+class Row(Struct, frozen=True):
+    """`key` is the normalized name, for finding duplicates. A field without an entry in `cells` is PENDING."""
 
     id: RowId
     key: str = ""
@@ -197,14 +196,15 @@ class Row(Noun, frozen=True):
         return self.cells.get(field, PENDING)
 
 
+# Asked for each cell of a row, while a table has few names.
 @lru_cache(maxsize=1 << 12)
 def column_key(name: str) -> str:
     """Return the key of a column's name: the same for every case, white space and Unicode form."""
     return " ".join(unicodedata.normalize("NFC", name.casefold()).split())
 
 
-class Table(Noun, frozen=True):
-    """`rows` are in ascending order of their id. `key_field` names the column that says what a row is about."""
+class Table(Struct, frozen=True):
+    """`rows` are in ascending order of their id. `key_field` is the column that names what each row is about."""
 
     id: str
     name: str
@@ -216,7 +216,7 @@ class Table(Noun, frozen=True):
         return find_field(self.fields, name)
 
     def require_field(self, name: str) -> Field:
-        """Raises NotFound, with the names of the columns."""
+        """Return the field; raise NotFound with the names of all columns."""
         return require_field(self.id, self.fields, name)
 
     def row(self, row_id: RowId) -> Row | None:
@@ -243,19 +243,19 @@ def require_field(table_id: str, fields: Sequence[Field], name: str) -> Field:
     return found
 
 
-class Step(Noun, frozen=True):
-    """One entry of a trace: what was done for a cell, in words a person can read."""
+class Step(Struct, frozen=True):
+    """One entry of a trace: an action taken for a cell, readable by a person."""
 
     type: StepType
     detail: str
     data: Mapping[str, str | int | float | bool | None] = {}
 
 
-class Finding(Noun, frozen=True):
-    """What a strategy returns for one field of one row. The engine turns it into a proposed cell.
+class Finding(Struct, frozen=True):
+    """A strategy's answer for one field of one row. The engine turns it into a proposed cell.
 
-    `steps` are those taken for this field alone, beside the ones that were told for the whole row. An `exact` value was
-    computed, not read from prose: as a text it is taken as it stands ("Unknown" is then a word, not an admission).
+    `steps` are those taken for this field alone, in addition to the reported steps of the whole row. An `exact` value
+    was computed, not read from prose, so its text is kept unchanged ("Unknown" is then a value, not a missing answer).
     """
 
     field: str
@@ -271,15 +271,15 @@ class Finding(Noun, frozen=True):
     steps: tuple[Step, ...] = ()
     exact: bool = False
     attempt: int = 1
-    """In which look at the row it was found, or given up."""
+    """The number of the attempt at the row in which it was found or given up."""
 
 
 Weakness: TypeAlias = Literal["missing", "blocked", "unsure", "disputed"]
 
 
-class WeakColumn(Noun, frozen=True):
-    """`weakness` is the kind, `reason` the words, `hint` what to look for instead; `confidence` is 0 where nothing was
-    found."""
+class WeakColumn(Struct, frozen=True):
+    """A column that is not good enough: why (`reason`), and what to look for instead (`hint`). `confidence` is 0 if
+    nothing was found."""
 
     name: str
     weakness: Weakness
@@ -288,8 +288,8 @@ class WeakColumn(Noun, frozen=True):
     confidence: float = 0.0
 
 
-class Assessment(Noun, frozen=True):
-    """Whether the row is good enough, and where it is not."""
+class Assessment(Struct, frozen=True):
+    """The quality gate's judgement of a row: its weak columns."""
 
     weak: tuple[WeakColumn, ...] = ()
 
@@ -302,15 +302,15 @@ class Assessment(Noun, frozen=True):
         return tuple(dict.fromkeys(column.hint for column in self.weak if column.hint))
 
 
-class Attempt(Noun, frozen=True):
-    """One look at a row: what it was for, what was tried, what came of it."""
+class Attempt(Struct, frozen=True):
+    """One attempt at a row: its columns, what was tried, and the results."""
 
     number: int
     columns: tuple[str, ...]
     patterns: tuple[str, ...] = ()
     queries: tuple[str, ...] = ()
     urls: tuple[str, ...] = ()
-    """Every page that was asked for; `refused` are those of them that could not be read."""
+    """Every page that was requested; `refused` are those that could not be read."""
     refused: tuple[str, ...] = ()
     results: Mapping[str, str] = {}
     confidences: Mapping[str, float] = {}

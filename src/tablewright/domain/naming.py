@@ -1,22 +1,23 @@
-"""Names that people give, of tables, files and users: whether they can be read, and told apart.
+"""Check the names and texts that people enter: names of tables, files and users, and requests to the program.
 
-A name with a character that nobody sees, or that turns the text around it, is not what it seems to be. Nor is a user's
-name that looks like another's: "ann" with a Cyrillic letter beside "ann".
+A name with invisible characters, or with marks that reverse the text around it, is not what it seems. Neither is a user
+name that looks like another one, such as "ann" with a Cyrillic letter. No I/O.
 """
 
 from __future__ import annotations
 
+import re
 import unicodedata
 
 from tablewright.errors import UsageError
-from tablewright.extras import need
+from tablewright.extras import require_extra
 
+# Zero-width joiners belong to the spelling of words in some scripts, and to emoji.
 JOINERS = "\u200c\u200d"
-"""Which belong to the spelling of words in some scripts, and to emoji."""
 
 
 def check_name(name: str, of: str) -> None:
-    """`of` is what it names, as in "a table"."""
+    """Refuse a name with invisible characters. `of` is what it names, as in "a table"."""
     for character in name:
         unseen = unicodedata.category(character) in ("Cc", "Cf", "Cs", "Zl", "Zp") and character not in JOINERS
         if unseen:
@@ -28,7 +29,7 @@ def check_name(name: str, of: str) -> None:
 
 
 def check_user_name(name: str) -> None:
-    """As any name, without joiners, and without what makes a path or an address of it."""
+    """Refuse what `check_name` refuses, and joiners, slashes and dots: the name becomes part of paths and addresses."""
     check_name(name, "a user")
     if any(character in "/\\" + JOINERS for character in name) or name in (".", ".."):
         raise UsageError("The name of a user has no slashes, and is not a dot.", advice="Give another name.")
@@ -37,21 +38,22 @@ def check_user_name(name: str) -> None:
 
 
 def look_alike(one: str, other: str) -> bool:
-    """Return True if people could take one name for the other."""
-    return bool(appearances(one) & appearances(other))
+    """Return True if people could confuse the two names."""
+    return bool(visual_forms(one) & visual_forms(other))
 
 
-def appearances(name: str) -> frozenset[str]:
-    """Return what the name looks like, in its own capitals and in small letters: "AIice" is "Alice" in the one, "ANN"
-    is "ann" in the other."""
+def visual_forms(name: str) -> frozenset[str]:
+    """Return forms that are equal for names that look alike, as written and in lower case: "AIice" equals "Alice" as
+    written, "ANN" equals "ann" in lower case."""
     plain = unicodedata.normalize("NFKC", name)
-    return frozenset((skeleton(plain).casefold(), skeleton(plain.casefold())))
+    return frozenset((confusable_skeleton(plain).casefold(), confusable_skeleton(plain.casefold())))
 
 
-def skeleton(text: str) -> str:
-    """Each character in the place of which Unicode lists others that look like it, by one of them."""
-    need("server", "Adding users")
-    from confusable_homoglyphs.confusables import confusables_data  # a megabyte, for those who add users
+def confusable_skeleton(text: str) -> str:
+    """Replace each character that Unicode lists as confusable by one representative of its group."""
+    require_extra("server", "Adding users")
+    # A megabyte of data: loaded only to add users.
+    from confusable_homoglyphs.confusables import confusables_data
 
     def alike(character: str) -> list[str]:
         return [each["c"] for each in confusables_data.get(character, ())]
@@ -65,3 +67,22 @@ def skeleton(text: str) -> str:
         return min(character, other) if len(other) == len(alike(other)) == 1 else other
 
     return "".join(map(representative, unicodedata.normalize("NFD", text)))
+
+
+# Reading may take time in proportion to the square of the length, and no question needs more.
+MAX_REQUEST_CHARACTERS = 4_000
+_SPACES = re.compile(r"[^\S\n]+")
+
+
+def check_request_text(said: str, what: str = "question") -> str:
+    """Return the text without repeated spaces and blank lines. Raise UsageError for a longer one: no question needs it,
+    and reading a question may take time in proportion to the square of its length."""
+    lines = (_SPACES.sub(" ", line).strip() for line in said.split("\n"))
+    text = "\n".join(line for line in lines if line)
+    if len(text) > MAX_REQUEST_CHARACTERS:
+        raise UsageError(
+            f"The {what} has {len(text):,} characters; at most {MAX_REQUEST_CHARACTERS:,} are read, "
+            "and nothing was done.",
+            advice="Say it in fewer words, or add what it quotes as a document.",
+        )
+    return text

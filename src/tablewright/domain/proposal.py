@@ -1,4 +1,4 @@
-"""What a run proposes, and what a person decides about it."""
+"""Proposals of runs, cell by cell, and the decisions of people about them. Types only."""
 
 from __future__ import annotations
 
@@ -6,18 +6,18 @@ from collections.abc import Mapping
 from typing import Literal, TypeAlias
 
 from tablewright.domain.history import Change
-from tablewright.domain.model import Cell, Field, Noun, RowId, Step
+from tablewright.domain.model import Cell, Field, RowId, Step, Struct
 
+# "kept": nothing was found, so the cell kept its value.
 Decision: TypeAlias = Literal["open", "applied", "refused", "edited", "kept"]
-"""Of a `kept` one nothing was found, and the value that the cell has stayed."""
+# A row and the name of a field.
 CellAt: TypeAlias = tuple[RowId, str]
-"""A row and the name of a field."""
 
 
-class Operation(Noun, frozen=True):
-    """One proposed cell. `as_of` is where the log stood when the row was read: a later edit of the cell wins.
+class ProposedCell(Struct, frozen=True):
+    """One proposed cell. `as_of` is the position of the log when the row was read: a later edit of the cell wins.
 
-    `cell` stays what the run proposed, whatever was decided; `edited` is what a person wrote in its place.
+    `cell` remains what the run proposed, whatever the decision; `edited` is the value that a person wrote instead.
     """
 
     row_id: RowId
@@ -32,7 +32,7 @@ class Operation(Noun, frozen=True):
 ProposalStatus: TypeAlias = Literal["building", "open", "applied", "rejected"]
 
 
-class ProposalHead(Noun, frozen=True):
+class ProposalHead(Struct, frozen=True):
     id: str
     table_id: str
     run_id: str
@@ -44,9 +44,9 @@ class ProposalHead(Noun, frozen=True):
     decided_at: str | None = None
 
 
-class Selection(Noun, frozen=True):
-    """Which operations of a proposal are meant; everything, unless narrowed. A bound on the confidence leaves out the
-    cells without a value; `below` itself is not below."""
+class Selection(Struct, frozen=True):
+    """A filter for the cells of a proposal; empty means all. A bound on the confidence leaves out cells without a
+    value; `below` is exclusive."""
 
     rows: tuple[RowId, ...] = ()
     fields: tuple[str, ...] = ()
@@ -54,13 +54,13 @@ class Selection(Noun, frozen=True):
     below: float | None = None
 
 
-EVERYTHING = Selection()
+EVERY_CELL = Selection()
 
 
-class Review(Noun, frozen=True):
-    """A person's answers, cell by cell. What is not named stays open.
+class Review(Struct, frozen=True):
+    """A person's decisions, cell by cell. Cells that are not named stay open.
 
-    An accepted cell for which nothing was found keeps the value that it has; only `emptied` takes that value away."""
+    An accepted cell for which nothing was found keeps its value; only `emptied` removes it."""
 
     accepted: tuple[CellAt, ...] = ()
     refused: tuple[CellAt, ...] = ()
@@ -68,12 +68,12 @@ class Review(Noun, frozen=True):
     emptied: tuple[CellAt, ...] = ()
 
 
-class Applied(Noun, frozen=True):
-    """`conflicts` are cells that somebody changed since the run read them: kept as they are, still open here.
+class ApplyOutcome(Struct, frozen=True):
+    """Numbers of cells after a review. `conflicts` were changed since the run read them: they are unchanged and open.
 
-    Of the `cells` that were written, `edited` hold a person's own value. `gone` are cells of rows that were removed
-    since, and `too_late` those that somebody else had decided in the meantime: their decision stands. For `kept` cells
-    nothing was found, so the value that they have stays.
+    Of the `cells` that were written, `edited` hold a person's own value. `gone` belong to rows that were removed
+    since, and `too_late` had already been decided by another person, whose decision counts. For `kept` cells nothing
+    was found, so they keep their value.
     """
 
     change: Change | None

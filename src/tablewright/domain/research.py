@@ -1,6 +1,7 @@
-"""The nouns of deep research: what was asked, what each round did and left open, and the report that comes of it.
+"""Types of deep research: the request and its plan, what each round did and left open, and the report.
 
-Their names in JSON are those of the memo that is handed from round to round: bounded, and readable by a person.
+Their names in JSON are those of the memo passed from round to round, which is bounded and readable by a person. Types
+only: `workflows/research` works with them, `store/` keeps them.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from typing import Literal, TypeAlias
 
 from msgspec import field
 
-from tablewright.domain.model import Evidence, Field, Label, Noun, Step
+from tablewright.domain.model import Evidence, Field, Label, Step, Struct
 from tablewright.domain.run import Progress, Usage
 
 ReportType: TypeAlias = Literal["narrative", "comparison", "answer", "catalog"]
@@ -24,21 +25,23 @@ SourceStatus: TypeAlias = Literal["read", "blocked", "forbidden", "error", "empt
 ResearchStatus: TypeAlias = Literal["running", "done", "partial", "nothing", "cancelled", "failed"]
 Stage: TypeAlias = Literal["brief", "round", "task", "reading", "memo", "claim", "writing", "stopped", "done"]
 
-MOST_THEMES = 5
-MOST_SOURCES = 20
-MOST_OF_A_DOMAIN = 3
-MOST_GAPS = 10
-MOST_CANDIDATES = 15
-DEFAULT_TASKS = 15
+# Bounds of the memo, which must fit into every request of the next round: entries of each list, and tokens in all.
+MAX_THEMES = 5
+MAX_SOURCES = 20
+MAX_SOURCES_OF_A_DOMAIN = 3
+MAX_GAPS = 10
+MAX_CANDIDATES = 15
 MEMO_TOKENS = 2_000
+# Searches of a research in all rounds, unless the request or the settings say otherwise.
+DEFAULT_TASKS = 15
 
 
 # ── what was asked ───────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-class ResearchRequest(Noun, frozen=True):
-    """What a person asks for; everything beside the question is theirs to fix or to leave to the plan. `fields` are the
-    details wanted of each item of a catalog, `sections` the parts of another report."""
+class ResearchRequest(Struct, frozen=True):
+    """A research request. The plan chooses whatever is left empty. `fields` are the details wanted for each item of a
+    catalog, `sections` the parts of any other report."""
 
     question: str
     report_type: ReportType | None = None
@@ -49,24 +52,24 @@ class ResearchRequest(Noun, frozen=True):
     length: Length | None = None
 
 
-class Extent(Noun, frozen=True):
-    """How far a piece of research goes, unless somebody says otherwise for one of them."""
+class ResearchExtent(Struct, frozen=True):
+    """Limits of research. These are defaults; settings and requests override them."""
 
     searches: int = DEFAULT_TASKS
     """In all rounds together."""
     first_searches: int = 5
     checking_searches: int = 2
-    """Kept for claims."""
+    """Reserved for checking claims."""
     pages: int = 5
-    """Opened for a search, at most; with a model, for a search on average."""
+    """Pages opened per search: the maximum without a model, the average with one."""
     rounds: int = 3
-    """1: no gaps are filled; 2: no claims are checked. Gap-filling may take several rounds."""
+    """With 1, no gaps are filled; with 2, no claims are checked. Gap-filling may take several rounds."""
     claims: int = 3
     sites: int = 3
-    """So many should speak; where fewer do, more are searched for, and the report says so."""
+    """Sites wanted in the report; if there are fewer, it searches for more and the report says so."""
     memo_tokens: int = MEMO_TOKENS
     items: int = 5
-    """Of a list, where the question does not say how many."""
+    """Length of a list if the question does not say it."""
 
     @property
     def checked_claims(self) -> int:
@@ -77,33 +80,32 @@ class Extent(Noun, frozen=True):
         return self.checking_searches if self.checked_claims else 0
 
 
-USUAL_EXTENT = Extent()
+DEFAULT_EXTENT = ResearchExtent()
 
 
-class CatalogField(Noun, frozen=True):
-    """A column of a catalog. `field.required` says whether a candidate without it has a gap."""
+class CatalogField(Struct, frozen=True):
+    """A column of a catalog. If `field.required`, a candidate without it has a gap."""
 
     field: Field
 
 
-class Angle(Noun, frozen=True):
-    """A part of the question, which becomes a section of the report."""
+class Angle(Struct, frozen=True):
+    """A part of the question that becomes a section of the report."""
 
     name: str
     question: str
 
 
-class Brief(Noun, frozen=True):
-    """The question as a plan that the user sees before anything is searched. `things` is what a catalog lists,
-    `subjects` are the names that a comparison compares, `today` is the day on which it was made, `usage` what that
-    took."""
+class Brief(Struct, frozen=True):
+    """The plan for a question, shown to the user before anything is searched. `things` names what a catalog lists,
+    `subjects` what a comparison compares; `today` is the date of the plan, `usage` its cost."""
 
     question: str
     report_type: ReportType
     reason: str = ""
-    """Why it is of this type, in words."""
+    """The reason for the report type."""
     asked: str = ""
-    """What exactly is asked, where that is more than the question says."""
+    """The precise task, if it says more than the question."""
     constraints: tuple[str, ...] = ()
     subjects: tuple[str, ...] = ()
     things: str = ""
@@ -118,8 +120,8 @@ class Brief(Noun, frozen=True):
     usage: Usage = Usage()
 
 
-class ResearchEstimate(Noun, frozen=True, omit_defaults=False):
-    """What it is likely to take from the plan on. `cost_usd` is None where nobody knows the price."""
+class ResearchEstimate(Struct, frozen=True, omit_defaults=False):
+    """The likely cost of carrying out the plan. `cost_usd` is None if the model's price is unknown."""
 
     searches: int = 0
     pages: int = 0
@@ -132,9 +134,9 @@ class ResearchEstimate(Noun, frozen=True, omit_defaults=False):
 # ── what is still open ───────────────────────────────────────────────────────────────────────────────────────────────
 
 
-class Gap(Noun, frozen=True):
-    """`priority` is 1 (high) to 3 (low). A gap of a catalog names the candidate and its fields, one of a narrative the
-    angle (`missing_topic`)."""
+class Gap(Struct, frozen=True):
+    """Missing information, with a `priority` from 1 (high) to 3 (low). A gap of a catalog names the candidate and its
+    fields; a gap of a narrative names the angle (`missing_topic`)."""
 
     gap_type: GapType
     description: str
@@ -145,8 +147,8 @@ class Gap(Noun, frozen=True):
     suggested_query: str = ""
 
 
-class Claim(Noun, frozen=True):
-    """A statement that much depends on, from note number `note`."""
+class Claim(Struct, frozen=True):
+    """An important statement to check, from note number `note`."""
 
     claim_text: str
     source_url: str
@@ -154,8 +156,8 @@ class Claim(Noun, frozen=True):
     verification_query: str = ""
 
 
-class SourceEntry(Noun, frozen=True):
-    """`relevance` is the part of the question that most of what was noted from it belongs to."""
+class SourceEntry(Struct, frozen=True):
+    """A source in the memo. `relevance` is the part of the question that most of its notes belong to."""
 
     url: str
     domain: str
@@ -164,23 +166,23 @@ class SourceEntry(Noun, frozen=True):
     relevance: str = ""
 
 
-class CatalogCandidate(Noun, frozen=True):
+class CatalogCandidate(Struct, frozen=True):
     name: str
     provider_url: str = ""
     fields: Mapping[str, FieldStatus] = {}
     evidence_urls: tuple[str, ...] = ()
 
 
-class Contradiction(Noun, frozen=True):
-    """Notes, by their numbers, and those that say otherwise."""
+class Contradiction(Struct, frozen=True):
+    """Numbers of notes that contradict each other: `notes` and `against`."""
 
     about: str
     notes: tuple[int, ...]
     against: tuple[int, ...]
 
 
-class Memo(Noun, frozen=True):
-    """What one round leaves for the next; the last three belong to catalogs."""
+class Memo(Struct, frozen=True):
+    """The state passed from one round to the next; the last three keys belong to catalogs."""
 
     query: str
     report_type: ReportType
@@ -204,8 +206,8 @@ class Memo(Noun, frozen=True):
 # ── what was done ────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-class ResearchTask(Noun, frozen=True):
-    """`id` is "r2_3" or "v_1"; `target_gap` is the gap or the claim that it is for."""
+class ResearchTask(Struct, frozen=True):
+    """One search. `id` is "r2_3" or "v_1"; `target_gap` is the gap or claim that it serves."""
 
     id: str
     kind: TaskKind
@@ -213,8 +215,8 @@ class ResearchTask(Noun, frozen=True):
     target_gap: str = ""
 
 
-class SeenSource(Noun, frozen=True):
-    """Something that a search returned and that was opened, or was to be."""
+class SeenSource(Struct, frozen=True):
+    """A search result that was opened, or could not be."""
 
     url: str
     domain: str
@@ -224,9 +226,9 @@ class SeenSource(Noun, frozen=True):
     content_hash: str = ""
 
 
-class SourceNote(Noun, frozen=True):
-    """One thing that a source says, with the words that say it. Notes are numbered through all rounds, and the report
-    is written from them; `topic` is the part of the question that it belongs to."""
+class SourceNote(Struct, frozen=True):
+    """One statement of a source with its quote. Notes are numbered across all rounds, and the report is written from
+    them; `topic` is the part of the question that it belongs to."""
 
     number: int
     statement: str
@@ -234,8 +236,8 @@ class SourceNote(Noun, frozen=True):
     topic: str = ""
 
 
-class Note(Noun, frozen=True):
-    """What a worker brings back from one task: which pages it read, which it could not, and how it found them."""
+class Note(Struct, frozen=True):
+    """The result of one task: the pages that it read or could not read, and the steps that led to them."""
 
     task: ResearchTask
     sources: tuple[SeenSource, ...] = ()
@@ -243,10 +245,10 @@ class Note(Noun, frozen=True):
     error: str = ""
 
 
-class CheckedClaim(Noun, frozen=True):
-    """`evidence` is what independent sources say, each with its stance; `reason` says what the verdict rests on,
-    `unsaid` what of the claim none of them speaks of, and `notes` are the numbers of the notes that were taken of the
-    evidence, in its order."""
+class CheckedClaim(Struct, frozen=True):
+    """The verdict on a claim. `evidence` is what independent sources say, each with its stance; `reason` explains the
+    verdict; `unsaid` is the part of the claim that no source mentions; `notes` are the numbers of the notes taken from
+    the evidence, in its order."""
 
     claim: Claim
     verdict: Verdict
@@ -256,8 +258,8 @@ class CheckedClaim(Noun, frozen=True):
     notes: tuple[int, ...] = ()
 
 
-class Round(Noun, frozen=True):
-    """`kind` is what its searches are for; None in rounds that were kept before gap-filling could go on."""
+class Round(Struct, frozen=True):
+    """A completed round. `kind` is the purpose of its searches; None in rounds stored by old versions."""
 
     index: int
     tasks: tuple[ResearchTask, ...]
@@ -266,19 +268,19 @@ class Round(Noun, frozen=True):
     kind: TaskKind | None = None
     source_notes: tuple[SourceNote, ...] = ()
     remarks: tuple[str, ...] = ()
-    """What a reader of the report should know of the round: searches that failed, pages that nobody read."""
+    """Remarks for readers of the report, such as failed searches and unread pages."""
     closed: tuple[str, ...] = ()
-    """The gaps of the round before that were filled, each with the note that fills it."""
+    """The gaps of the previous round that were filled, each with the note that fills it."""
     checked: tuple[CheckedClaim, ...] = ()
     usage: Usage = Usage()
     stopped: str = ""
-    """Which limit cut it off: the budget, the time."""
+    """The limit that ended it early: the budget or the time."""
     ended: str = ""
-    """Why no further round of its kind follows; "" where one does."""
+    """Why no further round of its kind follows, or ""."""
 
 
-class ResearchEvent(Noun, frozen=True):
-    """What a piece of research tells while it works: one feed for the terminal, the page and the API."""
+class ResearchEvent(Struct, frozen=True):
+    """Progress of research: one feed for the terminal, the page and the API."""
 
     stage: Stage
     round_index: int = 0
@@ -298,9 +300,9 @@ class ResearchEvent(Noun, frozen=True):
 # ── the report ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-class Sentence(Noun, frozen=True):
-    """`citations` are numbers of references; a sentence without one states no fact. `calculation` is what its computed
-    figures come from."""
+class Sentence(Struct, frozen=True):
+    """A sentence of the report. `citations` are numbers of references; without one it states no fact. `calculation`
+    gives its computed figures."""
 
     text: str
     citations: tuple[int, ...] = ()
@@ -308,18 +310,18 @@ class Sentence(Noun, frozen=True):
 
     @property
     def cited_text(self) -> str:
-        """The text with the numbers of its references behind it: "It grew. [1][3]"."""
+        """The text followed by the numbers of its references: "It grew. [1][3]"."""
         return f"{self.text} {''.join(f'[{number}]' for number in self.citations)}".rstrip()
 
 
-class Section(Noun, frozen=True):
+class Section(Struct, frozen=True):
     heading: str
     sentences: tuple[Sentence, ...]
 
 
-class Reference(Noun, frozen=True):
-    """`quotes` are the words that are cited, each found in the stored text of `url` (or of a document's id);
-    `title_cited`: its title is cited as well."""
+class Reference(Struct, frozen=True):
+    """A cited source. `quotes` are the cited words, each found in the stored text of `url` (or of a document's id).
+    With `title_cited`, its title is cited too."""
 
     number: int
     url: str
@@ -332,29 +334,29 @@ class Reference(Noun, frozen=True):
     content_hash: str = ""
 
 
-class ReportCell(Noun, frozen=True):
+class ReportCell(Struct, frozen=True):
     text: str = ""
     citations: tuple[int, ...] = ()
     confidence: Label = "none"
     note: str = ""
-    """Why it is empty, or that sources disagree."""
+    """Why it is empty, or a note that sources disagree."""
 
 
-class ReportTable(Noun, frozen=True):
+class ReportTable(Struct, frozen=True):
     columns: tuple[str, ...]
     rows: tuple[tuple[ReportCell, ...], ...]
     others: tuple[str, ...] = ()
-    """Candidates that were looked at and not chosen, with the reason."""
+    """Candidates that were considered but not chosen, with the reason."""
 
 
-class Unfound(Noun, frozen=True):
-    """What was looked for and not found, and where."""
+class UnfoundTopic(Struct, frozen=True):
+    """Information that was searched for and not found, and the places searched."""
 
     what: str
     where: str = ""
 
 
-class RoundSummary(Noun, frozen=True):
+class RoundSummary(Struct, frozen=True):
     index: int
     name: str
     tasks: tuple[str, ...] = ()
@@ -363,10 +365,10 @@ class RoundSummary(Noun, frozen=True):
     stopped: str = ""
 
 
-class Report(Noun, frozen=True):
-    """Everything in it was written from `references`, which were all retrieved. `written_by` is the model's name, or
-    empty where the sentences are the sources' own; `unread`: no model read the sources, so nobody knows whether they
-    answer the question."""
+class Report(Struct, frozen=True):
+    """A report, written only from `references`, which were all retrieved. `written_by` is the model's name, or "" if
+    the sentences are the sources' own. If `unread`, no model has read the sources, so they may not answer the
+    question."""
 
     title: str
     question: str
@@ -379,23 +381,23 @@ class Report(Noun, frozen=True):
     next_steps: tuple[str, ...] = ()
     references: tuple[Reference, ...] = ()
     claims: tuple[CheckedClaim, ...] = ()
-    unfound: tuple[Unfound, ...] = ()
+    unfound: tuple[UnfoundTopic, ...] = ()
     sources: tuple[SeenSource, ...] = ()
     rounds: tuple[RoundSummary, ...] = ()
     completeness: str = ""
     notes: tuple[str, ...] = ()
     language: str = ""
-    """That of the question, as the plan names it; what we say in our own words is in it, too."""
+    """The language of the question, as the plan names it; built-in texts use it too."""
     words: dict[str, str] = field(default_factory=dict)
-    """Our own words in it, where they were translated for it."""
+    """Built-in texts that were translated for this report."""
     written_by: str = ""
     unread: bool = False
     usage: Usage = Usage()
     created_at: str = ""
 
 
-class AnsweredFollowUp(Noun, frozen=True):
-    """A follow-up question, and what it was answered from: what was stored already, or a search of its own."""
+class AnsweredFollowUp(Struct, frozen=True):
+    """A follow-up question, answered from stored sources or from a new search (`searched`)."""
 
     question: str
     sentences: tuple[Sentence, ...] = ()
@@ -404,8 +406,8 @@ class AnsweredFollowUp(Noun, frozen=True):
     at: str = ""
 
 
-class Research(Noun, frozen=True):
-    """One piece of research, as far as it has come."""
+class Research(Struct, frozen=True):
+    """The saved state of one research."""
 
     id: str
     brief: Brief

@@ -1,4 +1,4 @@
-"""The key of a row: its name, normalised. Equal keys are the same row.
+"""The key of a row: its normalized name. Rows with equal keys are the same row.
 
 Keys are stored, so a change here changes which imported rows meet the rows that are already kept: it needs a migration.
 A key is a list of words and numbers joined by single spaces. Letters and digits are always apart ("QV40B550",
@@ -11,21 +11,22 @@ import re
 import unicodedata
 from hashlib import blake2b
 
-MAX_KEY = 300
+# Keys are indexed columns of the database; longer names get a hash at the end.
+MAX_KEY_CHARACTERS = 300
 
 
-def words(text: str) -> frozenset[str]:
+def word_set(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
 # Every form is written as the words that are left of it here: "S.A. de C.V." is "sa de cv", "Sp. z o.o." is "sp z oo".
-LEGAL = words("""
+LEGAL_FORMS = word_set("""
     inc incorporated corp corporation co company ltd limited llc llp plc pllc pty pte pvt
     gmbh ggmbh mbh ag kg kgaa ohg se sa sas sasu sarl eurl snc spa srl srls sapa bv nv bvba ab as asa oy oyj aps
     kk ooo oao zao pao ооо оао зао пао тоо тов sro zrt kft nyrt doo ood eood jsc ojsc pjsc ltda eireli sia uab
     bhd sdn tbk fze fzco
     """)
-# By their last word; the longest first.
+# Keyed by their last word; the longest phrase first, since the first match is used.
 _LEGAL_PHRASES: dict[str, tuple[list[str], ...]] = {
     "co": (["and", "co"],),
     "company": (["and", "company"],),
@@ -39,19 +40,20 @@ _LEGAL_PHRASES: dict[str, tuple[list[str], ...]] = {
     "ro": (["spol", "s", "ro"], ["s", "ro"]),
     "rl": (["s", "de", "rl"], ["sa", "rl"], ["s", "a", "rl"]),
 }
-# These are also units, trims and editions: after a number they stay ("Rice 5 kg", "Windows 98 SE").
-_NOT_AFTER_A_NUMBER = words("kg se as ag sa ab co spa")
-# The same letters as a word of the name: "iPhone SE" is not "iPhone", "Resort & Spa" is not a company.
+# Also units, trims and editions, so they are kept after a number ("Rice 5 kg", "Windows 98 SE").
+_NOT_AFTER_A_NUMBER = word_set("kg se as ag sa ab co spa")
+# Words after which the same letters belong to the name: "iPhone SE" is not "iPhone", "Resort & Spa" is not a company.
 _NOT_AFTER = {
-    "se": words("iphone ipad watch galaxy pixel macbook windows mac mini edition cooper xperia"),
-    "spa": words("and day nail health hotel resort beauty med medical wellness thermal the"),
-    "as": words("such known"),
+    "se": word_set("iphone ipad watch galaxy pixel macbook windows mac mini edition cooper xperia"),
+    "spa": word_set("and day nail health hotel resort beauty med medical wellness thermal the"),
+    "as": word_set("such known"),
 }
 # Forms that stand before the name as well as after it. No Russian word is written like these abbreviations.
-_CJK_LEGAL = words("株式会社 有限会社 合同会社 股份有限公司 有限责任公司 有限責任公司 有限公司 주식회사 유한회사")
-_LEGAL_FIRST = words("ооо оао зао пао ао тоо 株 주") | _CJK_LEGAL
-_LEGAL_LAST = LEGAL | _LEGAL_FIRST
+_CJK_LEGAL = word_set("株式会社 有限会社 合同会社 股份有限公司 有限责任公司 有限責任公司 有限公司 주식회사 유한회사")
+_LEGAL_FIRST = word_set("ооо оао зао пао ао тоо 株 주") | _CJK_LEGAL
+_LEGAL_LAST = LEGAL_FORMS | _LEGAL_FIRST
 _LEGAL_ENDS = _LEGAL_LAST | _LEGAL_PHRASES.keys()
+# The longest first, since some of the forms end in another one.
 _CJK_FORM = re.compile("|".join(sorted(_CJK_LEGAL, key=len, reverse=True)))
 
 _LETTER = r"[^\W\d_]"
@@ -66,18 +68,20 @@ _SLASHED_LEGAL = re.compile(r"\b([aks])/([sa])\b")
 _ASCII_MARK = re.compile(r"\(\s*(?:r|tm)\s*\)")
 _SHARP = re.compile(r"(?<=[a-z])#(?![a-z0-9])")
 _TOKEN = re.compile(r"\d+(?:\.\d+)*|[^\s\d.]+")
+# Most names have none of these, and are spared all the patterns above.
 _NEEDS_CARE = re.compile(r"[.,'’`´/#(]")
 
 
 def row_key(name: str) -> str:
-    """The normalised name. "" only where the name has nothing to see in it."""
-    tokens = trim(split_words(name))
-    key = " ".join(tokens) if tokens else _symbols(name)
-    return key if len(key) <= MAX_KEY else _shorten(key, bool(tokens))
+    """Return the normalized name; "" only for a name without visible characters."""
+    tokens = strip_legal_forms(split_words(name))
+    key = " ".join(tokens) if tokens else _symbol_key(name)
+    return key if len(key) <= MAX_KEY_CHARACTERS else _shorten_key(key, bool(tokens))
 
 
-def fold(name: str) -> str:
-    """Lower case, compatible forms made equal, accents off Latin letters; punctuation is still there."""
+def fold_text(name: str) -> str:
+    """Return the text in lower case, with compatible forms made equal and no accents on Latin letters. Punctuation is
+    kept."""
     if name.isascii():
         return name.lower()
     text = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", name.translate(_APART)).casefold())
@@ -88,11 +92,11 @@ def fold(name: str) -> str:
 
 def split_words(text: str) -> list[str]:
     """Return the words and numbers of any text, folded, in order."""
-    return tokenize(fold(text))
+    return split_folded_words(fold_text(text))
 
 
-def tokenize(text: str) -> list[str]:
-    """The words and numbers of a folded text, in order."""
+def split_folded_words(text: str) -> list[str]:
+    """Return the words and numbers of a folded text, in order."""
     if not text.isascii():
         text = _CJK_FORM.sub(r" \g<0> ", text)
     if _NEEDS_CARE.search(text):
@@ -100,8 +104,8 @@ def tokenize(text: str) -> list[str]:
     return _TOKEN.findall(text.translate(_SPACED))
 
 
-def trim(tokens: list[str]) -> list[str]:
-    """Without "the" at either end and legal forms at the end, as long as something is left."""
+def strip_legal_forms(tokens: list[str]) -> list[str]:
+    """Return the words without "the" at either end and legal forms at the end, as long as a word is left."""
     while len(tokens) > 1:
         if tokens[0] == "the" or tokens[0] in _LEGAL_FIRST:
             tokens = tokens[1:]
@@ -130,6 +134,7 @@ def _settle_punctuation(text: str) -> str:
     if "." in text:
         text = _BARE_FRACTION.sub("0.", _INITIALS.sub("", text))
     if "," in text:
+        # Thousands first: a comma that groups digits would else be taken for a decimal comma.
         text = _DECIMAL_COMMA.sub(".", _THOUSANDS.sub("", text))
     if "#" in text:
         text = _SHARP.sub(" sharp ", text)
@@ -140,18 +145,20 @@ def _settle_punctuation(text: str) -> str:
     return text
 
 
-def _symbols(name: str) -> str:
-    """The key of a name without a letter or digit ("!!!", an emoji): the visible characters themselves."""
+def _symbol_key(name: str) -> str:
+    """Return the key of a name without a letter or digit ("!!!", an emoji): its visible characters."""
     visible = "".join(" " if char.isspace() else char for char in name if unicodedata.category(char) not in _INVISIBLE)
     return " ".join(visible.casefold().split())
 
 
-def _shorten(key: str, has_words: bool) -> str:
-    """Long names that begin alike stay apart by a number made of the whole: digits, so the key of a key is itself."""
+def _shorten_key(key: str, has_words: bool) -> str:
+    """Cut a long key and add a hash of the whole, so that long names that begin alike differ. The hash is in digits, so
+    the key of a key is itself."""
     if not has_words:
-        return key[:MAX_KEY].rstrip()
+        return key[:MAX_KEY_CHARACTERS].rstrip()
     digest = int.from_bytes(blake2b(key.encode(), digest_size=8).digest(), "big")
-    return f"{key[: MAX_KEY - 21].rstrip(' .')} {digest:020d}"
+    # The hash has 20 digits, for 8 bytes, and a space before it.
+    return f"{key[: MAX_KEY_CHARACTERS - 21].rstrip(' .')} {digest:020d}"
 
 
 _INVISIBLE = frozenset({"Cc", "Cf", "Cs"})
@@ -175,7 +182,7 @@ _LATIN_LETTERS = str.maketrans(
 
 
 class _Apart(dict[int, str]):
-    """Before compatible forms are made equal: what would run into its neighbours, or become letters, is set apart."""
+    """Set apart, before compatible forms are made equal, characters that would merge with their neighbours."""
 
     def __missing__(self, code: int) -> str:
         char = chr(code)
@@ -187,7 +194,7 @@ class _Apart(dict[int, str]):
 
 
 class _Spaced(dict[int, str]):
-    """What stays of each character: letters, marks, digits, dots and emoji; the rest is space or nothing."""
+    """Maps each character to what a key keeps of it: letters, marks, digits, dots and emoji; all else becomes space."""
 
     def __missing__(self, code: int) -> str:
         char = chr(code)

@@ -1,4 +1,7 @@
-"""Runs: what was started, for whom, how far it is, what it has counted; and the events that it reports."""
+"""Runs: their request, state, usage, tally and progress events; also meters that add up usage within a task.
+
+No I/O: `store/` keeps runs, `engine/` carries them out.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,7 @@ from typing import Any, Literal, TypeAlias
 
 import msgspec
 
-from tablewright.domain.model import Cell, Noun, RowId
+from tablewright.domain.model import Cell, RowId, Struct
 
 Stage: TypeAlias = Literal[
     "starting",
@@ -26,29 +29,31 @@ Stage: TypeAlias = Literal[
 ]
 
 
+# Work that a schedule can repeat on a table.
 Routine: TypeAlias = Literal["recheck", "refresh"]
-"""What can be done to a table again and again."""
 
+# The status of a run in the database.
 RunStatus: TypeAlias = Literal["running", "done", "failed", "cancelled", "over_budget", "paused"]
-"""How a run is recorded."""
+# The status of a run as it is shown: one that was asked to stop, or whose process is gone, is still `running` in the
+# database.
 RunState: TypeAlias = Literal[RunStatus, "stopping", "interrupted"]
-"""The status of a run as it is shown: one that was asked to stop, or whose process is gone, is still `running` in the
-database."""
 
+# Keys of the spec: the `Since` of a run, and the process that does it without slices.
 SINCE = "since"
 HOLDER = "holder"
+# Keys of the spec: the id of the user for whom a schedule runs, and the name of the user who started the run.
 PERSON, ACTOR = "person", "actor"
-"""Keys of the spec: the id of the user for whom a schedule runs, and the name of the user who started the run."""
+# Key of the spec: the number of processes that were lost with a run without slices.
 SETBACKS = "setbacks"
-"""Key of the spec: the number of processes that were lost with a run without slices."""
-MOST_SETBACKS = 2
-"""After so many lost processes the work is set aside: it would probably kill the next one too."""
+# After so many lost processes the work is set aside: it would probably kill the next one too.
+MAX_SETBACKS = 2
+# Key of the spec: true if only the program that started the run has its strategy.
 OWN_STRATEGY = "own_strategy"
+# Key of the spec of an ended run: its `RunTally`.
 TALLY = "tally"
-"""Key of the spec of an ended run: its `RunTally`."""
 
 
-class Since(Noun, frozen=True):
+class Since(Struct, frozen=True):
     """The time when a process last started to work on a run, and the rows done and seconds worked by then."""
 
     at: str
@@ -56,13 +61,13 @@ class Since(Noun, frozen=True):
     seconds: float = 0.0
 
 
-class Usage(Noun, frozen=True, omit_defaults=False):
-    """Resources used, in the units that people pay and wait in."""
+class Usage(Struct, frozen=True, omit_defaults=False):
+    """Resources used, in the units of bills and waiting time."""
 
     llm_calls: int = 0
     input_tokens: int = 0
     cached_tokens: int = 0
-    """Those of `input_tokens` that the provider had in its own prompt cache, and charged less for."""
+    """The part of `input_tokens` that the provider served from its prompt cache, at a lower price."""
     output_tokens: int = 0
     searches: int = 0
     fetches: int = 0
@@ -74,20 +79,20 @@ class Usage(Noun, frozen=True, omit_defaults=False):
         return Usage(**{name: getattr(self, name) + getattr(other, name) for name in self.__struct_fields__})
 
 
-class Meter:
+class UsageMeter:
     """The usage of one piece of work."""
 
     def __init__(self) -> None:
         self.usage = Usage()
 
 
-_meters: ContextVar[tuple[Meter, ...]] = ContextVar("meters", default=())
+_meters: ContextVar[tuple[UsageMeter, ...]] = ContextVar("meters", default=())
 
 
 @contextmanager
-def metered(meter: Meter | None = None) -> Iterator[Meter]:
-    """Count everything spent inside, in this task and the tasks it starts; meters may be nested."""
-    meter = meter or Meter()
+def measure_usage(meter: UsageMeter | None = None) -> Iterator[UsageMeter]:
+    """Count all usage inside, in this task and the tasks that it starts; meters may be nested."""
+    meter = meter or UsageMeter()
     token = _meters.set((*_meters.get(), meter))
     try:
         yield meter
@@ -95,22 +100,22 @@ def metered(meter: Meter | None = None) -> Iterator[Meter]:
         _meters.reset(token)
 
 
-def spend(usage: Usage) -> None:
-    """Add to all open meters. Models and sources call this wherever something is used up."""
+def record_usage(usage: Usage) -> None:
+    """Add usage to all open meters. Called by whatever uses a paid or limited resource."""
     for meter in _meters.get():
         meter.usage += usage
 
 
-# ── before it is spent ──────────────────────────────────────────────────────────────────────────────────────────────
+# ── estimates ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-class EstimateRange(Noun, frozen=True, omit_defaults=False):
+class EstimateRange(Struct, frozen=True, omit_defaults=False):
     low: float
     likely: float
     high: float
 
 
-class Estimate(Noun, frozen=True, omit_defaults=False):
+class Estimate(Struct, frozen=True, omit_defaults=False):
     rows: int
     """Rows and cells that need work."""
     cells: int
@@ -122,13 +127,13 @@ class Estimate(Noun, frozen=True, omit_defaults=False):
     searches: int
     pages: int
     cost_usd: EstimateRange | None
-    """None: the price of the model is not known."""
+    """None if the model's price is unknown."""
     seconds: float
     from_rows: int
-    """Rows of earlier runs that it is learned from; 0: it is the strategy's own guess."""
+    """The number of rows of earlier runs that it is based on; with 0, it is the strategy's default."""
 
 
-class Run(Noun, frozen=True):
+class Run(Struct, frozen=True):
     id: str
     table_id: str
     kind: str
@@ -140,7 +145,9 @@ class Run(Noun, frozen=True):
     error: str | None = None
     owner: str = ""
     stopping: bool = False
-    """It was asked to stop."""
+    """It was asked to stop or pause."""
+    pausing: bool = False
+    """It was asked to pause."""
     total: int = 0
     done: int = 0
     last_event: int = 0
@@ -166,6 +173,11 @@ class Run(Noun, frozen=True):
         return self.status == "running" and not self.stopping and self.owner == owner
 
     @property
+    def stopped_status(self) -> RunStatus:
+        """The status of a run that ends because it was asked to."""
+        return "paused" if self.pausing else "cancelled"
+
+    @property
     def is_held(self) -> bool:
         """True if a process does it without slices and will end it."""
         return bool(self.spec.get(HOLDER))
@@ -184,18 +196,18 @@ def seconds_between(start: str, end: str) -> float:
     return max(0.0, (datetime.fromisoformat(end) - datetime.fromisoformat(start)).total_seconds())
 
 
-NAMED = 5
-"""Skipped rows that are named; the others are counted."""
+# Skipped rows that a summary names; the others are only counted.
+MAX_NAMED_ROWS = 5
 
 
-class SkippedRow(Noun, frozen=True, omit_defaults=False):
+class SkippedRow(Struct, frozen=True, omit_defaults=False):
     row_id: RowId
     label: str = ""
     why: str = ""
 
 
-class RunTally(Noun, frozen=True, omit_defaults=False):
-    """Rows and cells, as a run counts them; for `bought` ones a model, the search or the web was asked."""
+class RunTally(Struct, frozen=True, omit_defaults=False):
+    """Counts of rows and cells of a run; `bought` ones asked a model, a search provider or the web."""
 
     rows: int = 0
     found: int = 0
@@ -209,14 +221,16 @@ class RunTally(Noun, frozen=True, omit_defaults=False):
     incomplete: int = 0
     skipped_rows: tuple[SkippedRow, ...] = ()
     cause: str = ""
-    """The reason why the first of the unasked cells could not be looked for."""
+    """Why the first of the `unasked` cells could not be looked for."""
 
     def __add__(self, other: RunTally) -> RunTally:
         both = RunTally(**{name: getattr(self, name) + getattr(other, name) for name in self.__struct_fields__})
-        return msgspec.structs.replace(both, skipped_rows=both.skipped_rows[:NAMED], cause=self.cause or other.cause)
+        return msgspec.structs.replace(
+            both, skipped_rows=both.skipped_rows[:MAX_NAMED_ROWS], cause=self.cause or other.cause
+        )
 
 
-class Progress(Noun, frozen=True):
+class Progress(Struct, frozen=True):
     stage: Stage
     done: int = 0
     total: int = 0
@@ -228,20 +242,20 @@ class Progress(Noun, frozen=True):
 
     @property
     def fraction(self) -> float:
-        """Return how much is done, from 0.0 to 1.0; nothing while nobody knows how much there is."""
+        """The completed share, from 0.0 to 1.0; 0.0 while the total is unknown."""
         return min(1.0, self.done / self.total) if self.total else float(self.stage == "complete")
 
 
-class Event(Noun, frozen=True):
-    """A piece of a run's feed, as it is kept; whoever watches goes on after the number read last."""
+class Event(Struct, frozen=True):
+    """A stored progress event of a run. A watcher continues after the last number that it read."""
 
     number: int
     at: str
     progress: Progress
 
 
-Watch: TypeAlias = Callable[[Progress], None]
+ProgressCallback: TypeAlias = Callable[[Progress], None]
 
 
 def ignore_progress(progress: Progress) -> None:
-    """Watch nothing."""
+    """Discard progress."""

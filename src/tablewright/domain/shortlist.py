@@ -1,4 +1,7 @@
-"""The nouns of the advisor: what somebody wants to buy, the state of a conversation, and what a turn replies."""
+"""Types of the shopping advisor: wishes and requirements, candidates and rankings, the conversation, and its replies.
+
+No I/O: `workflows/shortlist` carries out turns, `store/` keeps the state.
+"""
 
 from __future__ import annotations
 
@@ -6,20 +9,21 @@ from collections.abc import Mapping
 from typing import Any, Literal, TypeAlias
 
 from tablewright.domain.condition import Condition, describe_condition
-from tablewright.domain.model import Evidence, Field, Money, Noun, RowId
+from tablewright.domain.model import Evidence, Field, Money, RowId, Struct
 from tablewright.messages.catalogue import ShortlistText, translate
 
 Phase: TypeAlias = Literal["intake", "research", "advise", "end"]
+# What the person must confirm before anything is spent.
 Waiting: TypeAlias = Literal["", "requirements", "fields"]
-"""What a person is to confirm before anything is spent."""
 OfferedAs: TypeAlias = Literal["new", "used", "refurbished", "discontinued"]
-STATES: ShortlistText[tuple[OfferedAs, ...]] = ("new", "used", "refurbished", "discontinued")
+OFFER_STATES: ShortlistText[tuple[OfferedAs, ...]] = ("new", "used", "refurbished", "discontinued")
 WishKind: TypeAlias = Literal["budget", "must", "nice", "avoid", "priority", "specification"]
 WishOperator: TypeAlias = Literal[
     "", "=", "!=", "<", "<=", ">", ">=", "between", "contains", "not contains", "known", "lowest", "highest"
 ]
 
-WORDED: ShortlistText[dict[str, str]] = {
+# Operators that are words, and so are translated.
+OPERATOR_WORDS: ShortlistText[dict[str, str]] = {
     "!=": "not",
     "between": "between",
     "contains": "contains",
@@ -28,14 +32,15 @@ WORDED: ShortlistText[dict[str, str]] = {
     "lowest": "lowest",
     "highest": "highest",
 }
-"""Operators that are words."""
+# Values of conditions that are words of our own, and so are translated.
 YES_NO: ShortlistText[tuple[str, ...]] = ("yes", "no")
 
-MOST = 50
-"""Candidates that are kept, at most."""
-FEW = 10
-"""Candidates under which availability is said to be limited."""
-TOP = 5
+# Candidates kept at most, which bounds the cost of filling the table.
+MAX_CANDIDATES = 50
+# With fewer candidates the reply says that availability is limited.
+FEW_CANDIDATES = 10
+# Candidates presented as cards.
+TOP_CANDIDATES = 5
 
 BUTTONS: ShortlistText[tuple[str, ...]] = (
     "Confirm Requirements",
@@ -48,28 +53,28 @@ BUTTONS: ShortlistText[tuple[str, ...]] = (
 )
 CONFIRM, EDIT, ENRICH, MODIFY, GO_ON, TRY_AGAIN, FRESH = BUTTONS
 
-COLUMNS: ShortlistText[tuple[str, ...]] = ("Product", "Maker", "Official page", "Offered as", "Price")
-KEY, MAKER, PAGE, OFFERED_AS, PRICE = COLUMNS
-"""Of every comparison."""
-FOUND_AT = "Page"
-"""Without a model: where the candidate was found, whoever's page that is."""
+STANDING_COLUMNS: ShortlistText[tuple[str, ...]] = ("Product", "Maker", "Official page", "Offered as", "Price")
+# The columns that every comparison has.
+PRODUCT_COLUMN, MAKER_COLUMN, PAGE_COLUMN, OFFERED_AS_COLUMN, PRICE_COLUMN = STANDING_COLUMNS
+# Without a model: the page on which the candidate was found, whether its maker's or not.
+FOUND_AT_COLUMN = "Page"
+# The columns known when a candidate is found.
 FOUND_FIELDS = (
-    Field(name=KEY),
-    Field(name=MAKER),
-    Field(name=PAGE, type="url"),
-    Field(name=OFFERED_AS, type="select", options=STATES),
+    Field(name=PRODUCT_COLUMN),
+    Field(name=MAKER_COLUMN),
+    Field(name=PAGE_COLUMN, type="url"),
+    Field(name=OFFERED_AS_COLUMN, type="select", options=OFFER_STATES),
 )
-"""What is known of a candidate when it is found."""
-STANDING_FIELDS = (*FOUND_FIELDS, Field(name=PRICE, type="money"))
+STANDING_FIELDS = (*FOUND_FIELDS, Field(name=PRICE_COLUMN, type="money"))
 PRICE_FIELD = Field(
-    name=PRICE,
+    name=PRICE_COLUMN,
     type="money",
     question=(
         "What does {Product} cost, as the row offers it? New, unless it says otherwise. Where sellers ask different "
         "prices, an answer for each."
     ),
 )
-MEETS = Field(
+MEETS_FIELD = Field(
     name="Meets requirements",
     type="boolean",
     description="Whether the candidate meets every hard requirement; worked out from its cells.",
@@ -77,23 +82,23 @@ MEETS = Field(
 )
 
 
-def column_name(name: str, language: str = "") -> str:
-    """The columns that every comparison has are named in the language; others are called what they are called."""
-    return translate("shortlist", name, language) if name in COLUMNS else name
+def localize_column_name(name: str, language: str = "") -> str:
+    """Return the name of a standing column in the language; other columns keep their names."""
+    return translate("shortlist", name, language) if name in STANDING_COLUMNS else name
 
 
-def state_name(name: str, language: str = "") -> str:
-    """Return what goods are offered as, "used": in the language where it is one of ours."""
-    return translate("shortlist", name, language) if name in STATES else name
+def localize_offer_state(name: str, language: str = "") -> str:
+    """Return the state of an offer, such as "used", in the language if it is one of `OFFER_STATES`."""
+    return translate("shortlist", name, language) if name in OFFER_STATES else name
 
 
-# ── what somebody wants ──────────────────────────────────────────────────────────────────────────────────────────────
+# ── requirements ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 class Wish(Condition, frozen=True, kw_only=True):
-    """One thing that somebody wants, in their words, and the condition by which code checks it on a cell. `lowest` and
-    `highest` rank. Without a column it cannot be checked from specifications, and the reply says so. A `hard` one
-    excludes; others count for the score."""
+    """One wish in the person's words, with the condition that checks it on a cell. `lowest` and `highest` only rank.
+    Without a column it cannot be checked from specifications, and the reply says so. A `hard` wish excludes
+    candidates; others count towards the score."""
 
     column: str = ""
     operator: WishOperator = ""
@@ -102,33 +107,37 @@ class Wish(Condition, frozen=True, kw_only=True):
     hard: bool = True
 
     def text(self, language: str = "") -> str:
-        """ "under £50: Price < 50 GBP"; once only where it was said as a condition."""
+        """Return "under £50: Price < 50 GBP", or just the condition if the person wrote it as one."""
         if not self.column:
             return translate("shortlist", "{words}: cannot be checked from specifications", language, words=self.words)
-        condition = f"{column_name(self.column, language)} {self.wanted(language)}"
+        condition = f"{localize_column_name(self.column, language)} {self.wanted(language)}"
         return condition if self.words == describe_condition(self) else f"{self.words}: {condition}"
 
     def wanted(self, language: str = "") -> str:
-        """ "< 50 GBP", "= ja"."""
-        sign = translate("shortlist", WORDED[self.operator], language) if self.operator in WORDED else self.operator
+        """Return the operator and values, as in "< 50 GBP" or "= ja"."""
+        sign = (
+            translate("shortlist", OPERATOR_WORDS[self.operator], language)
+            if self.operator in OPERATOR_WORDS
+            else self.operator
+        )
         joint = translate("shortlist", " and " if self.operator == "between" else " or ", language)
         values = (translate("shortlist", each, language) if each in YES_NO else each for each in self.values)
         return f"{sign} {joint.join(values)}".strip()
 
 
-class Requirements(Noun, frozen=True):
-    """`region` is where it is to be bought. `wishes` are in the order of their weight."""
+class Requirements(Struct, frozen=True):
+    """All requirements. `region` is where the product will be bought. `wishes` are in order of weight."""
 
     product_type: str = ""
     region: str = ""
     wishes: tuple[Wish, ...] = ()
 
 
-# ── what a search may take ───────────────────────────────────────────────────────────────────────────────────────────
+# ── limits of a search ───────────────────────────────────────────────────────────────────────────────────────────────
 
 
-class ShortlistLimits(Noun, frozen=True):
-    """What a search for products may take. `seconds` are for filling the table; the rest can be gone on with."""
+class ShortlistLimits(Struct, frozen=True):
+    """Limits of a search for products. After `seconds` of filling the table it stops; the person can continue it."""
 
     products: int = 30
     queries: int = 12
@@ -137,26 +146,26 @@ class ShortlistLimits(Noun, frozen=True):
     search_seconds: float = 30.0
 
 
-USUAL_LIMITS = ShortlistLimits()
+DEFAULT_LIMITS = ShortlistLimits()
 
 
-# ── what was found ───────────────────────────────────────────────────────────────────────────────────────────────────
+# ── candidates ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-class Product(Noun, frozen=True):
-    """A candidate before its cells are filled. `official_url` is a page of its maker, or empty; `evidence` are the
-    passages that name it, one for each page that it was found on."""
+class Product(Struct, frozen=True):
+    """A candidate before its cells are filled. `official_url` is a page of its maker, or ""; `evidence` has one passage
+    that names it for each page on which it was found."""
 
     name: str
     evidence: tuple[Evidence, ...]
     maker: str = ""
     official_url: str = ""
     offered_as: OfferedAs | None = None
-    """None: nobody could say."""
+    """None if unknown."""
 
 
-class ShopListing(Noun, frozen=True):
-    """A place to buy a product, as its page said at that time."""
+class ShopListing(Struct, frozen=True):
+    """An offer by a shop, as its page stated it at that time."""
 
     shop: str
     url: str
@@ -167,20 +176,20 @@ class ShopListing(Noun, frozen=True):
     at: str = ""
     product: str = ""
     misses: tuple[str, ...] = ()
-    """The wishes about the price that it does not meet, in the user's words."""
+    """The wishes about the price that it misses, in the user's words."""
     about: str = ""
-    """The price in the currency of the budget, where it is in another one."""
+    """The price in the currency of the budget, if that is another one."""
 
     def text(self, language: str = "") -> str:
-        """ "Kettle 2, Corner Shop: 34.00 GBP, used, 2 left, does not meet “under £30”"."""
-        state = state_name(self.offered_as, language) if self.offered_as != "new" else ""
+        """Return "Kettle 2, Corner Shop: 34.00 GBP, used, 2 left, does not meet “under £30”"."""
+        state = localize_offer_state(self.offered_as, language) if self.offered_as != "new" else ""
         price = self.price_text or translate("shortlist", "no price named", language)
         place = ", ".join(filter(None, (self.product, self.shop)))
         return f"{place}: {', '.join(filter(None, (price, state, self.stock, self.missed(language))))}"
 
     @property
     def price_text(self) -> str:
-        """ "39.00 GBP, about 44 CHF"."""
+        """The price, as in "39.00 GBP, about 44 CHF"."""
         return ", ".join(filter(None, (str(self.price or ""), self.about)))
 
     def missed(self, language: str = "") -> str:
@@ -188,8 +197,8 @@ class ShopListing(Noun, frozen=True):
         return translate("shortlist", "does not meet {wishes}", language, wishes=wishes) if wishes else ""
 
 
-class ScorePart(Noun, frozen=True):
-    """What one wish contributed to a product's score, in words: "Capacity 1.7 l: 0.8 of 1"."""
+class ScorePart(Struct, frozen=True):
+    """One wish's contribution to a product's score: "Capacity 1.7 l: 0.8 of 1"."""
 
     field: str
     weight: float
@@ -197,17 +206,17 @@ class ScorePart(Noun, frozen=True):
     why: str = ""
 
 
-class Ranked(Noun, frozen=True):
+class RankedProduct(Struct, frozen=True):
     row_id: RowId
     name: str
     score: float
     parts: tuple[ScorePart, ...] = ()
     unknown: tuple[str, ...] = ()
-    """Hard wishes that no cell of it decides, and why."""
+    """Hard wishes that its cells do not decide, with the reason."""
 
 
-class Excluded(Noun, frozen=True):
-    """`near`: it misses one figure only, and by little. `missed`: how many requirements it misses."""
+class ExcludedProduct(Struct, frozen=True):
+    """A product that misses hard wishes, `missed` in number. `near`: it misses a single figure, and only by little."""
 
     row_id: RowId
     name: str
@@ -217,35 +226,35 @@ class Excluded(Noun, frozen=True):
     missed: int = 1
 
 
-class Ranking(Noun, frozen=True):
-    """`notes` are what was taken for granted, such as a rate of exchange."""
+class Ranking(Struct, frozen=True):
+    """Products in order of their scores. `notes` are assumptions, such as an exchange rate."""
 
-    ranked: tuple[Ranked, ...] = ()
-    excluded: tuple[Excluded, ...] = ()
+    ranked: tuple[RankedProduct, ...] = ()
+    excluded: tuple[ExcludedProduct, ...] = ()
     notes: tuple[str, ...] = ()
     prices: Mapping[RowId, str] = {}
-    """Prices in the currency of the budget where they are in another one: "about 44 CHF"."""
+    """Converted prices, for prices in another currency than the budget: "about 44 CHF"."""
     euros: Mapping[RowId, float] = {}
-    """What the prices are worth, to sort them by."""
+    """The prices in euros, for sorting."""
 
 
 # ── a conversation ───────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-class CellRef(Noun, frozen=True):
+class CellRef(Struct, frozen=True):
     row_id: RowId
     field: str
 
 
-class ReplySentence(Noun, frozen=True):
-    """A sentence of a reply. Every product fact in it stands in one of `cells`; without cells it states none."""
+class ReplySentence(Struct, frozen=True):
+    """A sentence of a reply. Each product fact in it is supported by one of `cells`; without cells it states none."""
 
     text: str
     cells: tuple[CellRef, ...] = ()
 
 
-class Card(Noun, frozen=True):
-    """One of the top five: its place, why it is there, and the trade-off."""
+class Card(Struct, frozen=True):
+    """One of the top candidates: its place, the reasons, and the trade-off."""
 
     place: int
     row_id: RowId
@@ -256,18 +265,18 @@ class Card(Noun, frozen=True):
     official_url: str = ""
     best_for: str = ""
     is_open: bool = False
-    """Whether nobody knows of it if it meets every must."""
+    """True if it is unknown whether it meets every hard wish."""
 
     def heading(self, language: str = "") -> str:
-        """ "1. Kettle 2, best for small kitchens"."""
+        """Return the heading, as in "1. Kettle 2, best for small kitchens"."""
         best_for = translate("shortlist", "best for {what}", language, what=self.best_for) if self.best_for else ""
         is_open = translate("shortlist", "not known to meet every must", language) if self.is_open else ""
         return ", ".join(filter(None, (f"{self.place}. {self.name}", best_for, is_open)))
 
 
-class ChatReply(Noun, frozen=True):
-    """What a turn says: `said`, then the table (`rows` under `columns`), the cards and the offers, then `notes`. `file`
-    is one that was written."""
+class ChatReply(Struct, frozen=True):
+    """The reply of a turn, shown in this order: `said`, the table (`rows` under `columns`), cards, offers, `notes`.
+    `file` is an exported file."""
 
     said: tuple[ReplySentence, ...] = ()
     cards: tuple[Card, ...] = ()
@@ -283,7 +292,7 @@ class ChatReply(Noun, frozen=True):
         return "\n".join(each.text for each in (*self.said, *self.notes))
 
     def whole(self, language: str = "") -> str:
-        """All that the person sees, in words: what is kept of it, and what the model reads of its own reply."""
+        """Return all that the person sees, as text: it is stored, and shown to the model as its own reply."""
         said, notes = ([each.text for each in texts] for texts in (self.said, self.notes))
         cards = [
             f"{card.heading(language)}: {' '.join(each.text for each in card.said)}".rstrip(": ") for card in self.cards
@@ -293,23 +302,23 @@ class ChatReply(Noun, frozen=True):
         return "\n".join(filter(None, (*said, *cards, table, *offers, *notes)))
 
 
-class ChatMessage(Noun, frozen=True):
+class ChatMessage(Struct, frozen=True):
     role: Literal["user", "advisor"]
     text: str
     at: str = ""
 
 
-class Refinement(Noun, frozen=True):
+class Refinement(Struct, frozen=True):
     loop: int
     changed: str
     trigger: str
 
 
-class ShortlistState(Noun, frozen=True):
-    """Everything that a turn needs and nothing besides: `turn(state, message) -> (state, reply)`.
+class ShortlistState(Struct, frozen=True):
+    """The complete state of a conversation: `turn(state, message) -> (state, reply)`.
 
     `columns` are those that wishes need and the table does not have yet; `proposed` those that wait for "Enrich Now".
-    `before` is what was wanted before a change that waits for confirmation, should the person take it back.
+    `before` are the requirements before a change that is not yet confirmed, in case the person withdraws it.
     """
 
     id: str
@@ -323,25 +332,25 @@ class ShortlistState(Noun, frozen=True):
     before: Requirements | None = None
     has_presented: bool = False
     tried: tuple[str, ...] = ()
-    """Queries that were sent already."""
+    """Queries that were already sent."""
     removed: tuple[str, ...] = ()
-    """Products that the person took out: no search brings them back."""
+    """Products that the person removed: no search brings them back."""
     shown: tuple[RowId, ...] = ()
     offers: tuple[ShopListing, ...] = ()
-    """Where products can be bought, as it was asked last."""
+    """The offers that were last looked up."""
     refinements: tuple[Refinement, ...] = ()
     messages: tuple[ChatMessage, ...] = ()
     language: str = ""
-    """That the person speaks, as the model tells it: our own words are in it, too."""
+    """The person's language, as the model determined it; built-in texts use it too."""
     error: str = ""
     created_at: str = ""
     updated_at: str = ""
 
     def translate(self, text: str, /, **values: Any) -> str:
-        """Return a text of ours in the language of the conversation."""
+        """Return a built-in text in the language of the conversation."""
         return translate("shortlist", text, self.language, **values)
 
     @property
     def is_undecided(self) -> bool:
-        """Nothing was searched and nothing waits for confirmation: what is wanted is still being found out."""
+        """True while the requirements are still being collected: nothing was searched or waits for confirmation."""
         return self.phase == "intake" and not self.waiting and not self.table_id

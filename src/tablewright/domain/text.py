@@ -1,16 +1,19 @@
-"""Values as text, the same wherever a table is shown or written as text. `coerce` reads these texts back."""
+"""Values as text and JSON, the same in every interface and export. `coerce_value` reads these texts back. No I/O."""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import msgspec
 
 from tablewright.domain.model import Basis, Cell, Value
+from tablewright.domain.run import Progress
 from tablewright.messages.catalogue import PageText
 
-LIST_SEPARATOR = "; "
-BASES: PageText[dict[Basis, str]] = {
+BASIS_TEXTS: PageText[dict[Basis, str]] = {
     "given": "Given by a person, not looked up",
     "stated": "Stated in the source",
     "converted": "Converted from what the source states",
@@ -20,57 +23,60 @@ BASES: PageText[dict[Basis, str]] = {
 
 _WORD = re.compile(r"[^\W_]+")
 _SEPARATOR = re.compile(r"[;；\r\n]")
+# A single item with these would be read back as several, or without its number, so it is written as JSON.
 _LOOKS_LIKE_MANY = re.compile(r"[,，、|•·]|^\W|^\(?\w{1,3}[.)]")
 
 
-def show(value: Value) -> str:
+def format_value(value: Value) -> str:
     if isinstance(value, str):
         return value
     if isinstance(value, float):
-        return show_float(value)
+        return format_float(value)
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, tuple):
-        return show_list(value)
+        return format_list(value)
     return "" if value is None else str(value)
 
 
 def cell_text(cell: Cell) -> str:
-    """Return what a person sees in the cell; a given cell is shown as it was given ("12.50" stays "12.50")."""
+    """Return the cell as a person sees it; an imported value keeps its original spelling ("12.50" stays "12.50")."""
     if cell.raw_value is not None and cell.is_given:
         return cell.raw_value
-    return show(cell.value)
+    return format_value(cell.value)
 
 
-def basis_text(cell: Cell) -> str:
-    """Return how the value relates to its evidence, in words; "" where that is not known."""
+def describe_basis(cell: Cell) -> str:
+    """Describe how the value relates to its evidence; "" if that is unknown."""
     basis = cell.shown_basis
     if not basis:
         return ""
-    return f"{BASES[basis]}: {cell.converted_by}" if cell.converted_by else BASES[basis]
+    return f"{BASIS_TEXTS[basis]}: {cell.converted_by}" if cell.converted_by else BASIS_TEXTS[basis]
 
 
-def basis_label(cell: Cell) -> str:
-    """The basis as a column of an export has it: "stated", "converted: year of a date"."""
+def format_basis_label(cell: Cell) -> str:
+    """Return the basis for a column of an export: "stated", "converted: year of a date"."""
     return f"{cell.shown_basis}: {cell.converted_by}" if cell.converted_by else cell.shown_basis or ""
 
 
-def sureness(cell: Cell) -> str:
-    """The confidence label, which a judged value never has alone: "medium, judged"."""
+def format_cell_confidence(cell: Cell) -> str:
+    """Return the confidence label, marked for values that a model judged: "medium, judged"."""
     return f"{cell.confidence_label}, judged" if cell.basis == "judged" else cell.confidence_label
 
 
-def show_float(value: float) -> str:
-    """The shortest text that reads back as the same number; 3.0 is shown as 3."""
+def format_float(value: float) -> str:
+    """Return the shortest text that reads back as the same number; 3.0 is shown as 3."""
+    # From about 9e15 on, floats skip whole numbers: the digits of a larger one would claim more than it has.
     return repr(value) if not value.is_integer() or abs(value) >= 1e15 else str(int(value))
 
 
-def show_list(items: tuple[str, ...]) -> str:
-    """Items joined by "; ", or JSON where they would be read back as other items."""
+def format_list(items: tuple[str, ...]) -> str:
+    """Return the items joined by "; ", or as JSON if that text would be read back as other items."""
     survive = all(item and item == item.strip() and not _SEPARATOR.search(item) for item in items)
     lone = len(items) == 1 and _LOOKS_LIKE_MANY.search(items[0])
     if items and survive and not lone and not items[0].startswith("["):
-        return LIST_SEPARATOR.join(items)
+        # Not a comma, which is part of many items: "Irving, Texas".
+        return "; ".join(items)
     return json.dumps(list(items), ensure_ascii=False)
 
 
@@ -84,19 +90,19 @@ def normalize_words(text: str) -> str:
     return " ".join(_WORD.findall(text.casefold()))
 
 
-def shortened(text: str, limit: int) -> str:
-    """On one line, cut where it is longer."""
+def shorten_text(text: str, limit: int) -> str:
+    """Return the text on one line, cut to at most `limit` characters."""
     text = normalize_whitespace(text)
     return text if len(text) <= limit else text[: limit - 1] + "…"
 
 
 def count_noun(count: int, noun: str) -> str:
     """Return "1 row" or "1,200 rows"."""
-    return f"{count:,} {plural(noun, count)}"
+    return f"{count:,} {pluralize_noun(noun, count)}"
 
 
-def new_queries(queries: Iterable[str], tried: Iterable[str] = ()) -> tuple[str, ...]:
-    """Return the queries in one line each, without those that were tried, in whichever case and spacing."""
+def drop_tried_queries(queries: Iterable[str], tried: Iterable[str] = ()) -> tuple[str, ...]:
+    """Return the queries on one line each, without repeats and tried ones, ignoring case and spacing."""
     known = {normalize_whitespace(query).casefold() for query in ("", *tried)}
     lines: dict[str, str] = {}
     for query in queries:
@@ -105,10 +111,44 @@ def new_queries(queries: Iterable[str], tried: Iterable[str] = ()) -> tuple[str,
     return tuple(line for key, line in lines.items() if key not in known)
 
 
-def plural(noun: str, count: int) -> str:
-    """ "match" → "matches", for any count but one; "minutes" and "race results" are plurals already."""
+def pluralize_noun(noun: str, count: int) -> str:
+    """Return the plural of the noun for any count but one: "matches" for "match". Nouns in the plural are kept."""
     if count == 1 or not noun or (noun.endswith("s") and not noun.endswith(("ss", "us", "is", "as"))):
         return noun
     if noun.endswith("y") and noun[-2:-1] not in "aeiou":
         return f"{noun[:-1]}ies"
     return f"{noun}es" if noun.endswith(("s", "x", "ch", "sh")) else f"{noun}s"
+
+
+def to_json_document(value: Any) -> Any:
+    """Return structs as JSON documents in which every key is present, so that programs need not know our defaults."""
+    if isinstance(value, msgspec.Struct):
+        keys = {name: to_json_document(getattr(value, name)) for name in value.__struct_fields__}
+        if isinstance(value, Cell):
+            keys |= {"basis": value.shown_basis, "confidence_label": value.confidence_label}
+        if isinstance(value, Progress):
+            keys["fraction"] = value.fraction
+        return keys
+    if isinstance(value, Mapping):
+        return {key: to_json_document(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [to_json_document(item) for item in value]
+    return value
+
+
+# Control characters except tab and line feed, direction marks, and characters without width: printed, they could move
+# the cursor, set the title of the terminal, or reverse the text that follows.
+_UNSAFE_CHARACTERS = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
+    "\U000e0000-\U000e007f]"
+)
+
+
+def replace_unsafe_characters(text: str) -> str:
+    """Return the text for display, each unsafe character replaced by a mark."""
+    return _UNSAFE_CHARACTERS.sub("\ufffd", text)
+
+
+def escape_unsafe_characters(text: str) -> str:
+    """Return the text for programs and logs, each unsafe character as \\uXXXX, which JSON reads as that character."""
+    return _UNSAFE_CHARACTERS.sub(lambda found: json.dumps(found[0])[1:-1], text)

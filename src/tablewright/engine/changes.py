@@ -1,4 +1,6 @@
-"""The changes people make themselves: accept, refuse or edit what a proposal says, flag a cell, undo."""
+"""Changes that people make: accept, refuse or edit proposed values, flag a cell, edit the table, undo.
+
+Every change goes through the edit log, so that it can be undone; nothing here searches or asks a model."""
 
 from __future__ import annotations
 
@@ -11,45 +13,45 @@ import msgspec
 from tablewright.domain.edits import AddRow, ChangeField, Draft, Edit, FlagCell, SetCell
 from tablewright.domain.history import Change, Rollback, WrittenValue
 from tablewright.domain.model import PENDING, Cell, Conflict, Field, Row, RowId
-from tablewright.domain.proposal import EVERYTHING, Applied, CellAt, Review, Selection
+from tablewright.domain.proposal import EVERY_CELL, ApplyOutcome, CellAt, Review, Selection
 from tablewright.domain.rowkey import row_key
-from tablewright.domain.text import cell_text, count_noun, shortened, show
+from tablewright.domain.text import cell_text, count_noun, format_value, shorten_text
 from tablewright.errors import NotFound, UsageError
 from tablewright.store.proposals import ApplyKind
-from tablewright.store.records import now, printable
+from tablewright.store.records import clean_for_storage, utc_now
 from tablewright.store.store import Store
-from tablewright.values.coerce import LONGEST_TYPED, Coerced, coerce
+from tablewright.values.coerce import MAX_TYPED_CHARACTERS, CoercedValue, coerce_value
 
-NOTED = 60
-"""Characters of a value in the history."""
+# A line of the history shows the beginning of a value; the change has all of it.
+MAX_HISTORY_CHARACTERS = 60
 
 
-class Changes:
-    """`actor` is who is doing it, for the history."""
+class TableChanges:
+    """Changes to tables in the name of `actor`, which the history shows."""
 
     def __init__(self, store: Store, actor: str) -> None:
         self._store = store
         self._actor = actor
 
-    async def apply(self, proposal_id: str, selection: Selection = EVERYTHING, *, force: bool = False) -> Applied:
-        """Write what was found. Where nothing was, a value that is there stays, also with `force`: only `decide` can
-        empty a cell, by its name."""
+    async def apply(self, proposal_id: str, selection: Selection = EVERY_CELL, *, force: bool = False) -> ApplyOutcome:
+        """Write the values that were found. A cell without one keeps its present value, also with `force`: only
+        `decide` can empty a cell, by its name."""
         return await self._store.proposals.apply(proposal_id, selection, actor=self._actor, force=force)
 
-    async def apply_unseen(self, proposal_id: str, *, empties: bool = False) -> Applied:
-        """All of it, without anybody having looked: its values are no examples for later runs. `empties` is for tables
-        that only mirror what was read: a value that a changed document no longer states goes."""
+    async def apply_unseen(self, proposal_id: str, *, empties: bool = False) -> ApplyOutcome:
+        """Apply a whole proposal without a review: its values are no examples for later runs. `empties` is for tables
+        that only mirror documents: a value that a changed document no longer states is removed."""
         return await self._store.proposals.apply(proposal_id, actor=self._actor, kind="auto_apply", empties=empties)
 
     async def decide(
         self, proposal_id: str, review: Review, *, force: bool = False, kind: ApplyKind = "apply"
-    ) -> Applied:
+    ) -> ApplyOutcome:
         return await self._store.proposals.decide(proposal_id, review, actor=self._actor, force=force, kind=kind)
 
     def own_value(self, text: str, field: Field, *, run_id: str | None = None, attempt: int = 0) -> Cell:
-        """What a person types, perhaps in place of what run `run_id` proposed: theirs, so it needs no evidence and
-        claims none. It belongs to the run nevertheless, so that undoing the run undoes it too."""
-        typed = typed_value(text, field)
+        """Return the cell for a value that a person typed, possibly instead of what run `run_id` proposed. It needs no
+        evidence and claims none, but belongs to the run, so that undoing the run undoes it too."""
+        typed = parse_typed_value(text, field)
         return Cell(
             value=typed.value,
             raw_value=typed.raw_value,
@@ -58,18 +60,18 @@ class Changes:
             basis="given",
             attempt=attempt,
             run_id=run_id,
-            updated_at=now(),
+            updated_at=utc_now(),
             error=f"typed in by {self._actor}" + (f"; {typed.note}" if typed.note else ""),
         )
 
     async def edit(self, table_id: str, edits: Sequence[Edit], note: str = "") -> Change | None:
-        """Rows and columns added, changed and removed: all or none, as one change that can be undone."""
+        """Add, change and remove rows and columns: all or none, as one change that can be undone."""
         return await self._store.log.commit(table_id, edits, actor=self._actor, note=note)
 
     async def write_values(
         self, table_id: str, values: Mapping[CellAt, str], new_rows: Sequence[Mapping[str, str]] = ()
     ) -> Change | None:
-        """A person's own values, as one change: into cells that are there, and into new rows; an empty text clears."""
+        """Write a person's own values in one change, into existing cells and new rows; an empty text clears a cell."""
         table = await self._store.tables.find(table_id)
         draft = Draft(table)
 
@@ -88,7 +90,7 @@ class Changes:
         note = ", ".join(f"{count_noun(count, noun)} {done}" for count, noun, done in counts if count)
         return await self.edit(table.id, edits, note)
 
-    async def reject(self, proposal_id: str, selection: Selection = EVERYTHING) -> int:
+    async def reject(self, proposal_id: str, selection: Selection = EVERY_CELL) -> int:
         return await self._store.proposals.reject(proposal_id, selection)
 
     async def flag(self, table_id: str, row_id: RowId, field: str, note: str = "") -> Change:
@@ -100,41 +102,50 @@ class Changes:
         return change
 
     async def set_value(self, table_id: str, row_id: RowId, name: str, text: str) -> WrittenValue:
-        """A person's own value, typed as its field says; an empty text clears the cell."""
+        """Write a person's own value, converted to its field's type; an empty text clears the cell."""
         table = await self._store.tables.find(table_id)
         field = Draft(table).field(name)
         cell = self.own_value(text, field) if text.strip() else PENDING
-        note = f"row {row_id}, {field.name}: " + (shortened(show(cell.value), NOTED) if text.strip() else "cleared")
+        note = f"row {row_id}, {field.name}: " + (
+            shorten_text(format_value(cell.value), MAX_HISTORY_CHARACTERS) if text.strip() else "cleared"
+        )
         change = await self._store.log.commit(
             table.id, [SetCell(row_id=row_id, field=field.name, cell=cell)], actor=self._actor, note=note
         )
         assert change is not None
         rows = (await self._store.tables.rows(table.id, [row_id])).rows
+        # Read again after the write, which marked what depends on the cell.
         stale = tuple(each.name for each in table.fields for row in rows if row.cell(each.name).stale)
         return WrittenValue(field=field.name, cell=cell, change=change, stale=stale)
 
     async def change_column(self, table_id: str, name: str, field: Field) -> Change | None:
-        """A new definition of a column. Of another type, its values are read as that type, with their evidence; where
-        one cannot be, nothing is changed."""
+        """Redefine a column. If its type changes, its values are converted and keep their evidence; if one cannot be,
+        nothing is changed."""
         table = await self._store.tables.find(table_id)
         before = Draft(table).field(name)
+        # The definition is changed first, so that the converted values are checked against it.
         edits: list[Edit] = [ChangeField(name=before.name, field=field)]
+        # A new question or name leaves the values as they are; these three decide how a value is read.
         shape = (field.type, field.unit, field.options)
         if shape != (before.type, before.unit, before.options):
+            # Read as a stream of this one column: the whole table may not fit into the memory.
             found: list[tuple[RowId, Cell]] = []
 
             def take(rows: Sequence[Row]) -> None:
                 found.extend((row.id, row.cell(before.name)) for row in rows if row.cell(before.name).value is not None)
 
             await self._store.tables.stream(table.id, take, field=before.name)
-            edits += [SetCell(row_id=row_id, field=field.name, cell=cell) for row_id, cell in retyped(found, field)]
+            edits += [
+                SetCell(row_id=row_id, field=field.name, cell=cell) for row_id, cell in convert_cells(found, field)
+            ]
         return await self.edit(table.id, edits, f"changed column {before.name}")
 
     def other_value(self, cell: Cell, number: int) -> Cell:
-        """The cell with what other sources say in place of its value: a person has decided between them."""
+        """Return the cell with the value of other sources: a person has decided between them."""
         if not 0 <= number < len(cell.conflict):
             raise UsageError("The sources no longer disagree about it.", kept="Nothing was changed.")
         other = cell.conflict[number]
+        # The present value moves to the front of the conflicts: the decision can be taken back the same way.
         before = (Conflict(value=cell.value, evidence=cell.evidence),) if cell.value is not None else ()
         return msgspec.structs.replace(
             cell,
@@ -148,12 +159,12 @@ class Changes:
             evidence=other.evidence,
             conflict=(*before, *cell.conflict[:number], *cell.conflict[number + 1 :]),
             stale=False,
-            updated_at=now(),
+            updated_at=utc_now(),
             error=f"chosen by {self._actor} among what sources say",
         )
 
     async def use_other(self, table_id: str, row_id: RowId, name: str, number: int) -> WrittenValue:
-        """What other sources say, by its place among the conflicts, in place of the cell's value."""
+        """Replace the cell's value by that of other sources, given by its position among the conflicts."""
         table = await self._store.tables.find(table_id)
         field = Draft(table).field(name)
         rows = (await self._store.tables.rows(table.id, [row_id])).rows
@@ -161,7 +172,8 @@ class Changes:
             raise NotFound(f"Table {table.id} has no row {row_id}.")
         before = rows[0].cell(field.name)
         cell = self.other_value(before, number)
-        note = f"row {row_id}, {field.name}: {shortened(show(cell.value), NOTED)}, as another source says"
+        value = shorten_text(format_value(cell.value), MAX_HISTORY_CHARACTERS)
+        note = f"row {row_id}, {field.name}: {value}, as another source says"
         change = await self.edit(table.id, [SetCell(row_id=row_id, field=field.name, cell=cell, expected=before)], note)
         assert change is not None
         return WrittenValue(field=field.name, cell=cell, change=change)
@@ -177,19 +189,20 @@ class Changes:
         return await self.undo_change(table_id, newest.number)
 
     async def go_back(self, table_id: str, to: str) -> Rollback:
-        """`to` is a change's number or a time, such as 7 or 2026-11-15T09:30 (local unless it says otherwise)."""
+        """Restore the table as it was after a change or at a time, such as 7 or 2026-11-15T09:30 (local unless it has a
+        zone)."""
         if to.isdecimal():
             return await self._store.history.go_back(table_id, change=int(to), actor=self._actor)
-        return await self._store.history.go_back(table_id, at=utc(to), actor=self._actor)
+        return await self._store.history.go_back(table_id, at=parse_log_time(to), actor=self._actor)
 
 
-def retyped(cells: Sequence[tuple[RowId, Cell]], field: Field) -> list[tuple[RowId, Cell]]:
-    """Those that change when they are read as the field's type."""
+def convert_cells(cells: Sequence[tuple[RowId, Cell]], field: Field) -> list[tuple[RowId, Cell]]:
+    """Return the cells whose value changes when it is converted to the field's type."""
     changed, refused = [], []
     for row_id, cell in cells:
         text = cell_text(cell)
         try:
-            value = typed_value(text, field).value
+            value = parse_typed_value(text, field).value
         except UsageError:
             refused.append(text)
             continue
@@ -197,7 +210,8 @@ def retyped(cells: Sequence[tuple[RowId, Cell]], field: Field) -> list[tuple[Row
             raw = text if cell.raw_value is None else cell.raw_value
             changed.append((row_id, msgspec.structs.replace(cell, value=value, raw_value=raw)))
     if refused:
-        examples = ", ".join(repr(shortened(text, 40)) for text in refused[:3])
+        # Three short examples show what is wrong; all of them would hide it.
+        examples = ", ".join(repr(shorten_text(text, 40)) for text in refused[:3])
         raise UsageError(
             f"{len(refused):,} of {count_noun(len(cells), 'value')} of {field.name} cannot be read as "
             f"{field.type}: {examples}.",
@@ -207,44 +221,51 @@ def retyped(cells: Sequence[tuple[RowId, Cell]], field: Field) -> list[tuple[Row
     return changed
 
 
+# The note of a conversion that took the first of several values.
 _CHOSEN = re.compile(r"\bis a range;|\bseveral (?:numbers|quantities|amounts|values|dates|dimensions|years)\b")
-"""What is noted where a text states more than one value and the first was taken."""
 
 
-def typed_value(text: str, field: Field) -> Coerced:
-    """The value of the field's type that the text is; a guess is refused, for a person can be asked again. A text is
-    what it is: who writes "none" or "Answer: 42" means that."""
-    said = printable(text)
-    if len(said) > LONGEST_TYPED:
+def parse_typed_value(text: str, field: Field) -> CoercedValue:
+    """Return the text as a value of the field's type. A guess is refused, since the person can be asked again. In a
+    text column everything is taken literally, also "none" or "Answer: 42"."""
+    typed_text = clean_for_storage(text)
+    if (length := len(typed_text)) > MAX_TYPED_CHARACTERS:
         raise UsageError(
-            f"A value that is typed in has at most {LONGEST_TYPED:,} characters; this one has {len(said):,}.",
+            f"A value that is typed in has at most {MAX_TYPED_CHARACTERS:,} characters; this one has {length:,}.",
             kept="Nothing was changed.",
             advice="Shorten it, or bring it with a file: imported texts may be longer.",
         )
     if field.type == "text":
-        return Coerced(value=said.strip(), raw_value=said, label="high")
-    typed = coerce(said, field)
+        return CoercedValue(value=typed_text.strip(), raw_value=typed_text, label="high")
+    typed = coerce_value(typed_text, field)
     if typed.value is None:
-        raise UsageError(f"{typed.raw_value!r} is not of type {field.type}: {typed.note}.", advice=wanted(field))
+        raise UsageError(
+            f"{typed.raw_value!r} is not of type {field.type}: {typed.note}.", advice=describe_expected_value(field)
+        )
     if field.type == "select" and field.options and typed.value not in field.options:
-        raise UsageError(f"{typed.raw_value!r} is none of the options.", advice=wanted(field))
+        raise UsageError(f"{typed.raw_value!r} is none of the options.", advice=describe_expected_value(field))
+    # A person who typed a range would not notice that only its first number was kept.
     if typed.label == "low" or _CHOSEN.search(typed.reason):
-        raise UsageError(f"{typed.raw_value!r} may be {show(typed.value)!r}, but: {typed.note}.", advice=wanted(field))
+        raise UsageError(
+            f"{typed.raw_value!r} may be {format_value(typed.value)!r}, but: {typed.note}.",
+            advice=describe_expected_value(field),
+        )
     return typed
 
 
-def wanted(field: Field) -> str:
+def describe_expected_value(field: Field) -> str:
     if field.type == "select" and field.options:
         return f"Write one of: {', '.join(field.options)}."
     return f"The unit is {field.unit}." if field.unit else ""
 
 
-def utc(time: str) -> str:
-    """The time in the form the log is written in, so that texts compare like times."""
+def parse_log_time(time: str) -> str:
+    """Return the time in the format of the log, in which texts sort like times."""
     try:
         moment = datetime.fromisoformat(time)
     except ValueError:
         raise UsageError(
             f"{time!r} is neither a change's number nor a time.", advice="Write times like 2026-11-15T09:30."
         ) from None
+    # Always six digits of the second: with fewer, "…05Z" would sort after "…05.5Z".
     return moment.astimezone(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")

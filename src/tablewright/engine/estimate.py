@@ -1,8 +1,8 @@
-"""What a run is likely to take, before anything is spent: calls, tokens, searches, pages, dollars and minutes.
+"""Estimate a run before anything is spent: calls, tokens, searches, pages, dollars and minutes.
 
-Earlier runs of the same shape (strategy, parameters, model, number of columns) tell it best. They are counted by the
-rows for which something was really searched, fetched or asked: a row that was answered from the store tells nothing of
-the price. Without them the strategy itself says what it expects.
+Earlier runs of the same shape (strategy, parameters, model, number of columns) predict it best. Only the rows for which
+something was searched, fetched or asked count: a row that was answered from the store says nothing about the price.
+Without such runs the strategy says what it expects. Pure arithmetic over what the caller read from the store.
 """
 
 from __future__ import annotations
@@ -12,101 +12,107 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from tablewright.domain.model import Noun
+from tablewright.domain.model import Struct
 from tablewright.domain.run import Estimate, EstimateRange
-from tablewright.models.tokens import estimate as price
-from tablewright.strategies import estimates as assumed
+from tablewright.llm.tokens import estimate_price as price
+from tablewright.strategies.estimates import Assumed, is_local_model
 from tablewright.strategies.strategy import Effort, Expected, Tools
 
 if TYPE_CHECKING:
     from tablewright.domain.run import Run
-    from tablewright.engine.policy import Terms
-    from tablewright.models.model import LanguageModel
-
-ENOUGH_ROWS = 5
-"""Of earlier runs together, before they are believed."""
-OLDER = 0.5
-"""What a row of a run weighs beside one of the next newer run."""
-GUESSED = 0.6, 1.7
-LEARNED = 0.75, 1.35
-"""The least and the most, beside the likely figure: by the strategy's own word, and by earlier runs."""
+    from tablewright.engine.policy import RunPolicy
+    from tablewright.llm.model import LanguageModel
 
 
-class Job(Noun, frozen=True, gc=True):
-    """What is to be done. `concurrency` are the rows at once."""
+class EstimateRequest(Struct, frozen=True, gc=True):
+    """The work to estimate. `concurrency` is the number of rows in progress at once."""
 
     rows: int
     cells: int
     expected: Expected
-    terms: Terms
+    policy: RunPolicy
     attempts: int
     concurrency: int
     past: Sequence[Run] = ()
 
 
-def estimate(job: Job, tools: Tools) -> Estimate:
-    if job.terms.offline:
+def estimate_run(job: EstimateRequest, tools: Tools) -> Estimate:
+    # Offline everything comes from the cache, whatever earlier runs took.
+    if job.policy.offline:
         job = msgspec.structs.replace(job, expected=Expected(), past=())
-    past = [run for run in job.past if tells_something(run, tools)]
-    from_rows = sum(rows_of(run) for run in past)
-    if from_rows >= ENOUGH_ROWS:
-        work, strong, spread = learned(past, job.expected.once) * job.rows + job.expected.once, Effort(), LEARNED
+    past = [run for run in job.past if is_informative_run(run, tools)]
+    from_rows = sum(count_paid_rows(run) for run in past)
+    # Fewer paid rows than this, over all earlier runs, say too little.
+    if from_rows >= 5:
+        work, strong, spread = (
+            average_past_effort(past, job.expected.once) * job.rows + job.expected.once,
+            Effort(),
+            # The low and the high end as multiples of the likely value: narrower than what is only expected.
+            (0.75, 1.35),
+        )
     else:
-        work, strong = guessed(job, tools)
-        from_rows, spread = 0, GUESSED
+        work, strong = estimate_from_strategy(job, tools)
+        # The strategy's own expectation is less certain, and rather too low than too high.
+        from_rows, spread = 0, (0.6, 1.7)
     if not job.rows:
         work = strong = Effort()
     whole = work + strong
-    bought = dollars(tools.model, work), dollars(tools.strong, strong)
-    searching = whole.searches * job.terms.search_price
-    cost = None if None in bought else spanned(sum(filter(None, bought)) + searching, spread)
+    bought = estimate_dollars(tools.model, work), estimate_dollars(tools.strong, strong)
+    searching = whole.searches * job.policy.search_price
+    cost = None if None in bought else make_range(sum(filter(None, bought)) + searching, spread)
+    # What was really paid, for tokens and searches, is better known than the price of the average effort.
     if from_rows and cost is not None:
-        cost = spanned(job.rows * sum(run.usage.cost_usd for run in past) / from_rows, spread)
+        cost = make_range(job.rows * sum(run.usage.cost_usd for run in past) / from_rows, spread)
     return Estimate(
         rows=job.rows,
         cells=job.cells,
         model=tools.model.name if tools.model else "",
-        calls=spanned(whole.calls, spread, whole=True),
-        input_tokens=spanned(whole.input_tokens, spread, whole=True),
-        output_tokens=spanned(whole.output_tokens, spread, whole=True),
+        calls=make_range(whole.calls, spread, whole=True),
+        input_tokens=make_range(whole.input_tokens, spread, whole=True),
+        output_tokens=make_range(whole.output_tokens, spread, whole=True),
         searches=round(whole.searches),
         pages=round(whole.pages),
         cost_usd=cost,
-        seconds=round(seconds(job, past if from_rows else [], whole, tools), 1),
+        seconds=round(estimate_seconds(job, past if from_rows else [], whole, tools), 1),
         from_rows=from_rows,
     )
 
 
-def guessed(job: Job, tools: Tools) -> tuple[Effort, Effort]:
-    """By the strategy's own word: what the model does, and what a stronger one does on the last attempt."""
+def estimate_from_strategy(job: EstimateRequest, tools: Tools) -> tuple[Effort, Effort]:
+    """Return the effort that the strategy expects: of the model, and of a stronger one on the last attempt."""
     expected = job.expected
     work, strong = expected.row * job.rows + expected.once, Effort()
-    weak = job.rows * assumed.WEAK_ROWS
+    weak = job.rows * Assumed.WEAK_ROWS
     for attempt in range(2, job.attempts + 1):
-        work += expected.again_once * (min(1.0, weak) * assumed.WEAK_FIELDS)
+        # What a further attempt needs once for all rows is needed if there is any weak row: hence at most once.
+        work += expected.again_once * (min(1.0, weak) * Assumed.WEAK_FIELDS)
         if attempt == job.attempts and tools.strong is not None:
+            # Only the last attempt asks the stronger model.
             strong += expected.again * weak
         else:
             work += expected.again * weak
-        weak *= assumed.STILL_WEAK
+        # Each attempt leaves fewer weak rows to the next.
+        weak *= Assumed.STILL_WEAK
     return work, strong
 
 
-def tells_something(run: Run, tools: Tools) -> bool:
-    """A run in which a model was configured and never asked was played again from what is kept."""
-    return rows_of(run) > 0 and (tools.model is None or run.usage.llm_calls > 0)
+def is_informative_run(run: Run, tools: Tools) -> bool:
+    """Return False for a run that was replayed from the cache: it had a model and never asked it."""
+    return count_paid_rows(run) > 0 and (tools.model is None or run.usage.llm_calls > 0)
 
 
-def rows_of(run: Run) -> int:
+def count_paid_rows(run: Run) -> int:
     return int(run.spec.get("rows", 0))
 
 
-def learned(past: Sequence[Run], once: Effort) -> Effort:
-    """For a row, without what is needed `once`; the newest runs weigh more."""
+def average_past_effort(past: Sequence[Run], once: Effort) -> Effort:
+    """Return the average effort of a row, without what is needed `once`; newer runs weigh more."""
     whole, weights = Effort(), 0.0
     for age, run in enumerate(past):
-        used, weight = run.usage, OLDER**age
+        # A row of an older run counts half as much as one of the next newer run.
+        used, weight = run.usage, 0.5**age
         took = Effort(
+            # An older run may have needed less once than is expected now; a row takes nothing negative.
             calls=max(0.0, used.llm_calls - once.calls),
             input_tokens=max(0.0, used.input_tokens - once.input_tokens),
             output_tokens=max(0.0, used.output_tokens - once.output_tokens),
@@ -114,36 +120,40 @@ def learned(past: Sequence[Run], once: Effort) -> Effort:
             pages=used.fetches,
         )
         whole += took * weight
-        weights += rows_of(run) * weight
+        weights += count_paid_rows(run) * weight
     return whole * (1 / weights)
 
 
 def is_paid(model: LanguageModel) -> bool:
-    """Whether its price is known, and not nothing."""
+    """Return True if the model's price is known and not zero."""
+    # Any number of tokens will do: an unknown price is None and a free model costs 0.
     return bool(price(model.agent_model, 1_000, 1_000))
 
 
-def dollars(model: LanguageModel | None, work: Effort) -> float | None:
-    """None: nobody knows what the model costs."""
+def estimate_dollars(model: LanguageModel | None, work: Effort) -> float | None:
+    """Return the price of the work, or None if the model's price is unknown."""
     if model is None or not work.calls:
         return 0.0
     likely = price(model.agent_model, round(work.input_tokens), round(work.output_tokens))
     return None if likely is None else float(likely)
 
 
-def seconds(job: Job, past: Sequence[Run], whole: Effort, tools: Tools) -> float:
-    """As earlier runs with as many rows at once took; else from what a call, a search and a page usually take."""
+def estimate_seconds(job: EstimateRequest, past: Sequence[Run], whole: Effort, tools: Tools) -> float:
+    """Return the seconds that earlier runs of the same concurrency took, else those that calls, searches and pages
+    usually take."""
     same = [run for run in past if run.spec.get("concurrency") == job.concurrency]
     if same:
-        return job.rows * sum(run.usage.seconds for run in same) / sum(map(rows_of, same))
-    asking = whole.calls * assumed.CALL_SECONDS / job.concurrency
-    if tools.model is not None and assumed.runs_here(tools.model):
-        asking = whole.calls * assumed.LOCAL_CALL_SECONDS
-    looking = whole.searches * assumed.SEARCH_SECONDS + whole.pages * job.terms.fetch_delay
+        return job.rows * sum(run.usage.seconds for run in same) / sum(map(count_paid_rows, same))
+    asking = whole.calls * Assumed.CALL_SECONDS / job.concurrency
+    if tools.model is not None and is_local_model(tools.model):
+        # A model on this machine answers one call after the other, so concurrency saves nothing.
+        asking = whole.calls * Assumed.LOCAL_CALL_SECONDS
+    looking = whole.searches * Assumed.SEARCH_SECONDS + whole.pages * job.policy.fetch_delay
     return asking + looking / job.concurrency
 
 
-def spanned(likely: float, spread: tuple[float, float], *, whole: bool = False) -> EstimateRange:
+def make_range(likely: float, spread: tuple[float, float], *, whole: bool = False) -> EstimateRange:
     low, high = (likely * times for times in spread)
+    # Calls and tokens are whole; dollars keep millionths, because a row may cost less than a cent.
     digits = 0 if whole else 6
     return EstimateRange(low=round(low, digits), likely=round(likely, digits), high=round(high, digits))

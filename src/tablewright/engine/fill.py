@@ -1,14 +1,14 @@
 """The engine: fills the cells that need work, row by row, and keeps what it finds as a proposal.
 
-Rows are read window by window and answered by a few workers side by side; findings are checked against their field's
-type and written in batches. A run that is cancelled, or fails half-way, leaves a proposal with what it had found. Once
-the money is spent no further row is begun; the cells that are left say so, and the next run goes on with them.
+Rows are read window by window and answered by several workers at once; findings are checked against their field's type
+and written in batches. A run that is cancelled or fails leaves a proposal with the findings so far. Once the budget is
+spent, no further row is started; the remaining cells say so, and the next run continues with them.
 
-A row that could not reach the search, the model or any page is held back and tried once more at the end. While the
-outage lasts nothing is proposed for it, so that its cells stay PENDING, and the run is paused (`sources/breaker.py`).
+A row that could not reach the search, the model or any page is deferred and tried once more at the end. During an
+outage nothing is proposed for it, so that its cells stay PENDING, and the run is paused (`web/breaker.py`).
 
-`run` does all of it here and now. A durable run is begun by `begin`, which writes down what is to be done, slice by
-slice; whoever claims a slice, in whatever process, does it by `run_slice`.
+`run` does everything in this process. A durable run is started by `begin`, which stores the work slice by slice; the
+process that claims a slice does it with `run_slice`. Only this module and `runs/executor.py` may start a strategy.
 """
 
 from __future__ import annotations
@@ -16,77 +16,74 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import Counter, deque
-from collections.abc import AsyncIterator, Callable, Collection, Coroutine, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from tablewright.domain.model import Attempt, Cell, Field, Finding, Row, RowId, Step, StepType, Table
-from tablewright.domain.proposal import CellAt
+from tablewright.domain.model import Attempt, Cell, Finding, Row, RowId, Step, StepType
 from tablewright.domain.run import (
     OWN_STRATEGY,
-    Meter,
     Progress,
+    ProgressCallback,
     RunStatus,
     RunTally,
     Stage,
     Usage,
-    Watch,
+    UsageMeter,
     ignore_progress,
-    metered,
+    measure_usage,
 )
 from tablewright.domain.text import cell_text
-from tablewright.engine.outbox import Outbox, OutboxBatch, shield_to_completion, wait_for_workers
 from tablewright.engine.outcome import (
-    Filled,
-    Proposing,
+    ProposalBuilder,
     RowAnswer,
-    bought,
-    brief,
-    filled,
+    RunResult,
+    drop_evidence,
     is_settled,
-    is_well_formed,
+    is_valid_step,
+    make_run_result,
     summarize_run,
-    well_formed,
+    tally_spec,
+    validate_foreign,
 )
-from tablewright.engine.policy import ONCE, USUAL, RetryPolicy, Terms
+from tablewright.engine.policy import SINGLE_ATTEMPT, FillPlan
 from tablewright.engine.rows import Rows, RunHistory
+from tablewright.engine.write_buffer import WriteBatch, WriteBuffer, shield_to_completion, wait_for_workers
 from tablewright.errors import OverQuota, StoreError, TablewrightError
-from tablewright.models.budget import open_allowance
-from tablewright.observe import span, working_on
-from tablewright.secrets import masked
-from tablewright.sources.breaker import CircuitBreaker, Part, RowFailures, row_failures
-from tablewright.sources.provenance import telling
+from tablewright.llm.budget import current_allowance
+from tablewright.observe import trace_span, working_on
+from tablewright.secrets import mask_secrets
 from tablewright.store.runs import Slice
 from tablewright.store.store import Store
-from tablewright.store.workers import this_process
+from tablewright.store.workers import unregistered_owner
 from tablewright.strategies.strategy import (
     NO_TOOLS,
     Answer,
     FunctionStrategy,
-    Strategy,
     Task,
     Tools,
     Trace,
     TracedAnswer,
-    checked_params,
+    check_params,
     close_answer,
     find_strategy,
 )
 from tablewright.strategies.subject import provenance_of
+from tablewright.web.breaker import CircuitBreaker, Part, RowFailures, track_row_failures
+from tablewright.web.provenance import track_provenance
 
 if TYPE_CHECKING:
     from tablewright.domain.run import Estimate
 
-STAGES: dict[StepType, Stage] = {"search": "searching", "fetch": "fetching", "compute": "computing"}
-NOTHING: Mapping[str, Cell] = {}
+STAGE_OF_STEP: dict[StepType, Stage] = {"search": "searching", "fetch": "fetching", "compute": "computing"}
 
 
 @dataclass(frozen=True)
-class Held:
-    """A row that could not reach something, and how it is written down after all."""
+class DeferredRow:
+    """A row that could not reach a service, and how to conclude it without that service."""
 
     row: Row
     as_of: int
@@ -94,31 +91,8 @@ class Held:
     conclude: Callable[[], None]
 
 
-@dataclass(frozen=True)
-class FillPlan:
-    """The cells to fill, and how."""
-
-    table: Table
-    fields: Sequence[Field]
-    strategy: str | Strategy = ""
-    """A name or an object; "" leaves the choice to `journeys.enrich.plan`."""
-    params: Mapping[str, str] = field(default_factory=dict)
-    row_ids: Sequence[RowId] | None = None
-    only: Collection[CellAt] | None = None
-    """Exactly these cells, whatever their status; without it, those that need work. They have been filled before: if
-    nobody could be asked, or the money ran out, they are left as they are."""
-    again: bool = False
-    """Avoid the queries and pages of earlier runs."""
-    examples: Mapping[str, tuple[str, ...]] | None = None
-    """Those that the run began with; None if it begins now."""
-    max_rows: int | None = None
-    concurrency: int | None = None
-    retry: RetryPolicy = ONCE
-    terms: Terms = USUAL
-
-
-class Fill:
-    """One run over one table. `cancel()` may be called at any time, from the same event loop."""
+class FillRun:
+    """One run over one table. `cancel()` may be called at any time from the same event loop."""
 
     def __init__(
         self,
@@ -127,7 +101,7 @@ class Fill:
         tools: Tools = NO_TOOLS,
         *,
         breaker: CircuitBreaker | None = None,
-        watch: Watch = ignore_progress,
+        watch: ProgressCallback = ignore_progress,
     ) -> None:
         """The slices of a run share a `breaker`."""
         table = plan.table
@@ -137,7 +111,7 @@ class Fill:
         self._table = table
         self._fields = tuple(plan.fields)
         self._strategy = strategy
-        self._task = Task(table=table, fields=self._fields, params=checked_params(strategy, plan.params))
+        self._task = Task(table=table, fields=self._fields, params=check_params(strategy, plan.params))
         self._tools = tools
         self._only = plan.only
         self._rows = Rows(
@@ -148,40 +122,43 @@ class Fill:
             only=plan.only,
             max_rows=plan.max_rows,
         )
+        # Findings of our own strategies have the right types by construction; checking each would slow down every row.
         self._is_ours = type(strategy).__module__.partition(".")[0] == "tablewright"
-        self._asks_others = not self._is_ours or bool(strategy.needs(self._task))
+        self._is_external = not self._is_ours or bool(strategy.needs(self._task))
         self.given_strategy = None if isinstance(plan.strategy, str) else plan.strategy
         """The strategy if it was given as an object, which only this process has."""
-        self._is_computed = not self._asks_others and not isinstance(strategy, FunctionStrategy)
+        self._is_computed = not self._is_external and not isinstance(strategy, FunctionStrategy)
         self._concurrency = plan.concurrency or strategy.rows_at_once(self._task)
+        # A row is tried again only where another search or another prompt can answer otherwise: actions outside the
+        # table would happen twice.
         self._can_repeat = strategy.kind == "enrichment" and strategy.repeats and bool(strategy.needs(self._task))
         self._examples = plan.examples
-        self._history = RunHistory(store, table.id, self._fields, again=plan.again) if self._asks_others else None
-        self._breaker = breaker or plan.terms.breaker
+        self._history = RunHistory(store, table.id, self._fields, again=plan.again) if self._is_external else None
+        self._breaker = breaker or plan.policy.breaker
         self._watched_tools = tools.watched_by(self._breaker)
-        self._held: dict[RowId, Held] = {}
+        self._deferred: dict[RowId, DeferredRow] = {}
         self._attempts: dict[RowId, list[Attempt]] = {}
         self._is_second_pass = self._left_rows = self._defers = False
         self.watch = watch
         self._cancelled = self._draining = False
         self._workers: list[asyncio.Task[None]] = []
-        self._outbox = Outbox(self._write)
-        self._proposing = Proposing(
-            self._outbox,
+        self._buffer = WriteBuffer(self._write)
+        self._proposals = ProposalBuilder(
+            self._buffer,
             self._cap,
             must_prove=not self._is_ours and strategy.kind == "enrichment",
             keeps=plan.only is not None,
-            asks_others=self._asks_others,
+            is_external=self._is_external,
         )
         self._answer: Answer | None = None
         self._run_id = self._proposal_id = ""
         self._total = 0
-        self._meter = Meter()
+        self._meter = UsageMeter()
         self._slice: Slice | None = None
         self._gate: AbstractAsyncContextManager[Any] = nullcontext()
         self._done_rows: list[RowId] = []
         self.written = Usage()
-        """What it took, as far as that is written down with its slice."""
+        """The usage that is stored with the slice by now."""
 
     def cancel(self) -> None:
         self._cancelled = True
@@ -189,57 +166,64 @@ class Fill:
             worker.cancel()
 
     def drain(self) -> None:
-        """No further row is begun; those under way are answered to the end."""
+        """Start no further row; rows in progress are finished."""
         self._draining = True
 
-    async def run(self) -> Filled:
+    async def run(self) -> RunResult:
         answer = await self._prepared()
         started = time.monotonic()
         self._total = await self._rows.count()
         status: RunStatus = "failed"
         problem: str | None = None
         try:
+            # Run and proposal are created together; a cancellation in between would leave a run that never ends.
             await shield_to_completion(self._start())
             self._tell("starting")
-            with metered(self._meter), working_on(self._run_id):
+            with measure_usage(self._meter), working_on(self._run_id):
                 await self._work(answer)
-            await self._outbox.flush()
+            await self._buffer.flush()
             problem = self.outage or None
+            # A run that was stopped is cancelled, even if a service went away at the same time.
             status = "cancelled" if self._cancelled else "paused" if problem else self._ended()
         except asyncio.CancelledError:
+            # The caller was cancelled rather than the run: it ends the same way, with what it found.
             self._cancelled, status = True, "cancelled"
             raise
         except TablewrightError as error:
             problem = str(error)
             raise
         finally:
+            # Also after an error: what was bought is paid for.
             usage = self._meter.usage + Usage(seconds=round(time.monotonic() - started, 3))
             name, cap = self._strategy.display_name, self._cap()
-            reasoning = str(self._outbox.refused or summarize_run(name, self._fields, self._tally, status, cap))
+            reasoning = str(self._buffer.refused or summarize_run(name, self._fields, self._tally, status, cap))
             if self._proposal_id:
                 await shield_to_completion(self._end(status, reasoning, usage, problem))
         last: Stage = "cancelled" if self._cancelled else "paused" if status == "paused" else "complete"
+        # Last of all: a watcher may read the proposal as soon as it hears of the end.
         self._tell(last, detail=problem or reasoning)
-        return filled(self._run_id, self._proposal_id, status, self._tally, usage, self._cap(), problem or "")
+        return make_run_result(self._run_id, self._proposal_id, status, self._tally, usage, self._cap(), problem or "")
 
     async def _start(self) -> None:
-        owner = this_process()
+        owner = unregistered_owner()
         self._run_id = await self._store.runs.start(self._table.id, "enrich", self._spec(), owner=owner)
-        self._proposing.run_id = self._run_id
+        self._proposals.run_id = self._run_id
         self._proposal_id = await self._store.proposals.create(self._table.id, self._run_id, self._fields)
 
     async def _end(self, status: RunStatus, reasoning: str, usage: Usage, problem: str | None) -> None:
-        with suppress(OverQuota):  # which is said already
-            await self._outbox.flush()
+        # The summary already says so.
+        with suppress(OverQuota):
+            await self._buffer.flush()
         await self._store.proposals.finish(self._proposal_id, reasoning)
-        spec = self._spec() | bought(self._tally)
+        spec = self._spec() | tally_spec(self._tally)
         await self._store.runs.finish(self._run_id, status, usage, problem, spec=spec)
 
-    async def begin(self, owner: str, **told: Any) -> str:
-        """A durable run over the same rows; nothing of it is done yet. `told` is kept with what is to be done."""
+    async def begin(self, owner: str, **recorded: Any) -> str:
+        """Store a durable run over the same rows and return its id. `recorded` is kept with its description."""
         await self._learn()
         todos = await self._rows.slices(self._concurrency, computed=self._is_computed)
-        spec = {**self._spec(), **told, "retry": msgspec.to_builtins(self._plan.retry)}
+        spec = {**self._spec(), **recorded, "retry": msgspec.to_builtins(self._plan.retry)}
+        # No other process can continue a run whose strategy is an object of this one.
         if self.given_strategy is not None:
             spec[OWN_STRATEGY] = True
         return await self._store.runs.start_sliced(self._table.id, "enrich", spec, self._fields, todos, owner)
@@ -247,28 +231,31 @@ class Fill:
     async def run_slice(
         self, part: Slice, proposal_id: str, gate: AbstractAsyncContextManager[None], *, defers: bool = False
     ) -> bool:
-        """What is left of a slice, in which this fill's rows are; whether all of it is done then. At most so many rows
-        of all slices are worked on at once as the gate lets in. With `defers`, rows that could not reach something that
-        is failing are left for later, when other slices will have shown whether it is down."""
+        """Do the rest of a slice with the rows of this run, and return True if all of it is done. The gate limits the
+        rows in progress over all slices. With `defers`, rows that could not reach a failing service are left for
+        later, when other slices will have shown whether it is down."""
         self._defers = defers
         answer = await self._prepared()
         self._slice = part
-        if not self._is_computed:  # else it waits for nothing, so it need not take turns row by row
+        # A computed row waits for nothing, so it need not take turns.
+        if not self._is_computed:
             self._gate = gate
         self._run_id, self._proposal_id = part.run_id, proposal_id
-        self._proposing.run_id = self._run_id
+        self._proposals.run_id = self._run_id
         self._total = await self._rows.count()
-        ticking = asyncio.create_task(self._outbox.tick())
+        # A slow row writes nothing for a long time; its events are written all the same.
+        ticking = asyncio.create_task(self._buffer.tick())
         try:
-            with metered(self._meter), working_on(self._run_id):
+            with measure_usage(self._meter), working_on(self._run_id):
                 await self._work(answer)
         finally:
             ticking.cancel()
             await asyncio.gather(ticking, return_exceptions=True)
-            await self._outbox.flush()
-        if self._cancelled or self._draining or self.outage or self._held:
+            await self._buffer.flush()
+        if self._cancelled or self._draining or self.outage or self._deferred:
             return False
-        await self._outbox.flush(finished=True)
+        # Only what is stored makes the slice done, so the mark goes with the last batch.
+        await self._buffer.flush(finished=True)
         return True
 
     @property
@@ -276,9 +263,9 @@ class Fill:
         return self._table.id
 
     @property
-    def asks_others(self) -> bool:
-        """Whether it asks somebody outside, so that doing it twice would cost money or time; else it is computed."""
-        return self._asks_others
+    def is_external(self) -> bool:
+        """True if it uses services outside this process, so that repeating it would cost money or time."""
+        return self._is_external
 
     def _spec(self) -> dict[str, Any]:
         return {
@@ -293,10 +280,10 @@ class Fill:
     @property
     def _tally(self) -> RunTally:
         before = self._slice.tally if self._slice else RunTally()
-        return before + self._proposing.tally
+        return before + self._proposals.tally
 
-    async def run_within(self, seconds: float | None) -> Filled:
-        """As `run`, and cancelled when they are over; None: as long as it takes."""
+    async def run_within(self, seconds: float | None) -> RunResult:
+        """Run, and cancel after this many seconds; None sets no limit."""
         if seconds is None:
             return await self.run()
         late = asyncio.get_running_loop().call_later(seconds, self.cancel)
@@ -307,22 +294,24 @@ class Fill:
 
     @property
     def costs_money(self) -> bool:
-        """Whether something works for it that has a price: a model, or the search."""
+        """True if its model or its search has a price."""
         models = [model for model in (self._tools.model, self._tools.strong) if model is not None]
         if not models:
-            return self._tools.web is not None and self._plan.terms.search_price > 0
-        from tablewright.engine.estimate import is_paid  # half a second that a computation does not wait for
+            return self._tools.web is not None and self._plan.policy.search_price > 0
+        # Takes half a second, which a computation need not wait for.
+        from tablewright.engine.estimate import is_paid
 
-        return any(is_paid(model) for model in models) or self._plan.terms.search_price > 0
+        return any(is_paid(model) for model in models) or self._plan.policy.search_price > 0
 
     async def estimate(self) -> Estimate:
-        """What `run` is likely to take; nothing is spent for it."""
-        from tablewright.engine.estimate import Job, estimate
-        from tablewright.strategies.estimates import guessed
+        """Return what `run` is likely to take; spend nothing."""
+        from tablewright.engine.estimate import EstimateRequest, estimate_run
+        from tablewright.strategies.estimates import estimate_unknown_strategy
 
         rows, cells = await self._rows.open_cells()
         count = sum(cells.values())
         a_row = max(1, round(count / rows)) if rows else len(self._fields)
+        # The columns with the most open cells stand for those of an average row.
         likely = sorted(self._fields, key=lambda field: -cells[field.name])[:a_row]
         task = self._task
         if a_row < len(self._fields):
@@ -330,14 +319,15 @@ class Fill:
             task = Task(table=self._table, fields=fields, params=self._task.params)
         expected = self._strategy.expected(task, self._tools)
         if expected is None:
-            expected = guessed(task, self._tools, self._strategy.needs(task))
-        past = await self._store.runs.alike("enrich", self._shape())
-        return estimate(
-            Job(
+            expected = estimate_unknown_strategy(task, self._tools, self._strategy.needs(task))
+        # Only runs with as many open cells a row tell what such a row takes (see `a_row`).
+        past = await self._store.runs.find_similar("enrich", self._shape())
+        return estimate_run(
+            EstimateRequest(
                 rows=rows,
                 cells=count,
                 expected=expected,
-                terms=self._plan.terms,
+                policy=self._plan.policy,
                 attempts=self._plan.retry.attempts,
                 concurrency=self._concurrency,
                 past=[run for run in past if round(run.spec["cells"] / max(1, run.spec["rows"])) == a_row],
@@ -346,7 +336,7 @@ class Fill:
         )
 
     def _shape(self) -> dict[str, Any]:
-        """What two runs have in common that take about the same for a row with as many open cells."""
+        """Return the properties of a run that determine what a row with a given number of open cells takes."""
         tools = self._tools
         return {
             "strategy": self._strategy.name,
@@ -358,10 +348,10 @@ class Fill:
         }
 
     async def _learn(self) -> None:
-        """Once, when the run begins: what its prompts say must not change while it goes on."""
+        """Load the examples once, when the run starts: its prompts must not change while it runs."""
         if self._examples is None:
             names = [field.name for field in self._fields]
-            found = await self._store.corrections.examples(self._table.id, names) if self._asks_others else {}
+            found = await self._store.corrections.examples(self._table.id, names) if self._is_external else {}
             self._examples = found
         self._task = msgspec.structs.replace(self._task, examples=self._examples)
 
@@ -371,16 +361,17 @@ class Fill:
         return self._repeated(self._answer)
 
     def _repeated(self, answer: Answer) -> TracedAnswer:
-        """With the feedback loop around it, also for one attempt: a later run is told what was tried. What is computed
-        gives the same again, and what acts outside the table is not done twice."""
+        """Return the answer inside the feedback loop, also for one attempt: later runs learn what was tried. A computed
+        answer is used as it is, since it would be the same again; actions outside the table are not repeated."""
         if self._history is None:
             return answer
-        from tablewright.engine.retry import Retry  # with the reader, which takes a fifth of a second to load
+        # Loads the reader, which takes a fifth of a second.
+        from tablewright.engine.retry import RetryLoop
 
-        return Retry(
+        return RetryLoop(
             answer,
             self._fields,
-            self._plan.retry if self._can_repeat else ONCE,
+            self._plan.retry if self._can_repeat else SINGLE_ATTEMPT,
             record=lambda row_id, attempt: self._attempts.setdefault(row_id, []).append(attempt),
             is_spent=lambda: bool(self._cap() or self._breaker.outage),
             first=self._history.first,
@@ -395,39 +386,46 @@ class Fill:
 
     async def _answer_all(self, answer: TracedAnswer) -> None:
         await self._answer_rows(answer, self._rows.windows(self._recall))
-        again = [held for held in self._held.values() if held.parts != {"web"}]  # a page that failed is not asked again
+        again = [
+            deferred for deferred in self._deferred.values() if deferred.parts != {"web"}
+        ]  # a page that failed is not asked again
         if again and not self._stops:
             self._is_second_pass = True
-            await self._recall((await self._store.tables.rows(self._table.id, [held.row.id for held in again])).rows)
-            for held in again:
-                del self._held[held.row.id]
-                self._attempts.pop(held.row.id, None)
-            await self._answer_rows(answer, in_one_window([(held.row, held.as_of) for held in again]))
+            await self._recall(
+                (await self._store.tables.rows(self._table.id, [deferred.row.id for deferred in again])).rows
+            )
+            for deferred in again:
+                del self._deferred[deferred.row.id]
+                self._attempts.pop(deferred.row.id, None)
+            await self._answer_rows(answer, in_one_window([(deferred.row, deferred.as_of) for deferred in again]))
         if not (self._cancelled or self._draining):
             self._settle()
 
     @property
     def _stops(self) -> bool:
-        """Whether no further row is begun."""
+        """True if no further row is started."""
         return bool(self._cancelled or self._draining or self._breaker.outage)
 
     @property
     def outage(self) -> str:
-        """What kept rows from being answered, in words; nothing where all are."""
-        return str(self._breaker.outage) if self._breaker.outage and (self._held or self._left_rows) else ""
+        """Why rows are unanswered, or ""."""
+        return str(self._breaker.outage) if self._breaker.outage and (self._deferred or self._left_rows) else ""
 
     def _settle(self) -> None:
-        """Rows that are still held are written down as they are, unless what they could not reach is dead."""
-        lacking = Counter(part for held in self._held.values() for part in held.parts)
+        """Conclude the rows that are still deferred, unless the service they could not reach is down."""
+        lacking = Counter(part for deferred in self._deferred.values() for part in deferred.parts)
         for part, rows in sorted(lacking.items()):
-            if self._breaker.is_dead(part, rows):
-                self._breaker.open(part)
-        for held in () if self._breaker.outage else tuple(self._held.values()):
-            if not (self._defers and any(map(self._breaker.is_failing, held.parts))):
-                held.conclude()
-                del self._held[held.row.id]
+            if self._breaker.never_answered(part, rows):
+                self._breaker.trip(part)
+        # During an outage nothing is concluded: the cells stay PENDING and the run is resumed.
+        for deferred in () if self._breaker.outage else tuple(self._deferred.values()):
+            if not (self._defers and any(map(self._breaker.is_failing, deferred.parts))):
+                deferred.conclude()
+                del self._deferred[deferred.row.id]
 
     async def _answer_rows(self, answer: TracedAnswer, windows: AsyncIterator[list[tuple[Row, int]]]) -> None:
+        # One worker reads the next window; the others wait for it instead of reading windows of their own, so that one
+        # window at a time is in the memory.
         reading = asyncio.Lock()
         waiting: deque[tuple[Row, int]] = deque()
 
@@ -450,72 +448,78 @@ class Fill:
         await wait_for_workers(self._workers)
 
     async def _recall(self, rows: Sequence[Row]) -> None:
-        """What is known of the rows from before."""
+        """Load the history of these rows."""
         if self._history is not None:
             names = [field.name for field in self._fields]
             left = [row for row in rows if self._only is not None or any(row.cell(name).needs_work for name in names)]
             await self._history.load(left, self._run_id)
 
     async def _answer_row(self, answer: TracedAnswer, row: Row, as_of: int) -> None:
+        # Everything that needs no service comes first: a row that is done or lacks its name costs nothing.
         open_fields = {field.name: field for field in self._fields if row.cell(field.name).needs_work}
         label = self._label(row)
         if lacking := self._rows.lacks(row, open_fields):
-            self._proposing.skip(row, label, lacking)
+            self._proposals.skip(row, label, lacking)
         if lacking or not open_fields:
             self._count_row(row, "skipped")
             self._tell("row_skipped", row_id=row.id, label=label, detail=lacking or "nothing to do")
             return
         if self._cap():
-            self._proposing.leave(row, open_fields, as_of)
+            self._proposals.leave(row, open_fields, as_of)
             self._count_row(row)
             self._tell("row_skipped", row_id=row.id, label=label, detail=f"the cap of {self._cap()} is reached")
-            await self._outbox.flush_in_time()
+            await self._buffer.flush_in_time()
             return
         trace = Trace()
         problem = "the strategy gave no answer"
         findings: dict[str, Finding] = {}
-        meter, failures = Meter(), RowFailures()
+        meter, failures = UsageMeter(), RowFailures()
         try:
-            if self._asks_others:
+            if self._is_external:
                 with (
-                    metered(meter),
-                    row_failures(row.id) as failures,
-                    telling(provenance_of(self._task, row)),
-                    span("row", row=str(row.id)),
+                    measure_usage(meter),
+                    track_row_failures(row.id) as failures,
+                    track_provenance(provenance_of(self._task, row)),
+                    trace_span("row", row=str(row.id)),
                 ):
                     found = await self._answer_followed(answer, row, trace)
-            else:  # what is computed takes nobody's time or money, and nobody can be away
+            else:
+                # A computation costs nothing and cannot meet an outage.
                 found = await answer(row, trace)
-            told = trace.told
+            steps = trace.steps
             findings = {finding.field: finding for finding in found}
             if not self._is_ours:
-                findings = {name: well_formed(finding, Finding) for name, finding in findings.items()}
-                told = [(well_formed(step, Step), of) for step, of in told]
-        except StoreError:  # not the row failed, but what all rows stand on
+                findings = {name: validate_foreign(finding, Finding) for name, finding in findings.items()}
+                # A plugin may return anything, which must not reach the store.
+                steps = [(validate_foreign(step, Step), of) for step, of in steps]
+        except StoreError:
+            # The store failed, not this row.
             raise
-        except Exception as error:  # a bug in a strategy costs its row, not the run
-            problem = masked(f"{type(error).__name__}: {error}")
+        except Exception as error:
+            # A bug in a strategy costs its row, not the run.
+            problem = mask_secrets(f"{type(error).__name__}: {error}")
             trace(Step(type="error", detail=problem))
-            findings, told = {}, [(step, of) for step, of in trace.told if self._is_ours or is_well_formed(step)]
+            findings, steps = {}, [(step, of) for step, of in trace.steps if self._is_ours or is_valid_step(step)]
         self._tell_steps(trace.take_new(), row)
 
         def conclude() -> None:
-            given = RowAnswer(row, as_of, open_fields, findings, told, problem, meter.usage)
+            given = RowAnswer(row, as_of, open_fields, findings, steps, problem, meter.usage)
             self._conclude(given, unreached=failures.cause)
 
+        # A row that has all its answers does not wait for a service that failed on the way.
         complete = all(name in findings and is_settled(findings[name]) for name in open_fields)
         parts = failures.parts(complete=complete)
         if parts and (not self._is_second_pass or any(map(self._breaker.is_failing, parts))):
-            self._held[row.id] = Held(row, as_of, parts, conclude)
+            self._deferred[row.id] = DeferredRow(row, as_of, parts, conclude)
             return
         conclude()
-        await self._outbox.flush_in_time()
+        await self._buffer.flush_in_time()
 
     def _conclude(self, answer: RowAnswer, *, unreached: str) -> None:
         row, label = answer.row, self._label(answer.row)
-        cells = self._proposing.conclude(answer, unreached=unreached)
+        cells = self._proposals.conclude(answer, unreached=unreached)
         for attempt in self._attempts.pop(row.id, ()):
-            self._outbox.tried(row.id, attempt)
+            self._buffer.tried(row.id, attempt)
         found = (answer.findings[name] for name in answer.open_fields if name in answer.findings)
         self._tell_steps([step for finding in found for step in finding.steps], row)
         self._count_row(row)
@@ -525,17 +529,17 @@ class Fill:
         return cell_text(row.cell(self._table.key_field)) if self._table.key_field else ""
 
     def _count_row(self, row: Row, as_what: str = "") -> None:
-        self._proposing.count_row(as_what)
+        self._proposals.count_row(as_what)
         if self._slice is not None:
             self._done_rows.append(row.id)
 
     def _cap(self) -> str:
-        """The cap on spending in words, once it is reached."""
+        """Return the cap on spending that was reached, as text, or ""."""
         return self._tools.budget.exhausted if self._tools.budget else ""
 
     def _ended(self) -> RunStatus:
-        """How a run ended that came to its end: perhaps the money was spent before the work was done."""
-        return "over_budget" if self._proposing.counts["left"] and self._cap() else "done"
+        """Return the final status: `over_budget` or `done`."""
+        return "over_budget" if self._proposals.counts["left"] and self._cap() else "done"
 
     def _state(self, finished: bool) -> Slice | None:
         if self._slice is None:
@@ -548,23 +552,25 @@ class Fill:
             usage=self._slice.usage + self._meter.usage,
         )
 
-    def _write(self, batch: OutboxBatch, finished: bool) -> Coroutine[Any, Any, None]:
-        if self._is_computed and not finished:  # a formula fills rows faster than anybody can follow them one by one
+    def _write(self, batch: WriteBatch, finished: bool) -> Coroutine[Any, Any, None]:
+        # A formula fills rows too fast to report them one by one.
+        if self._is_computed and not finished:
             batch.events.append(Progress(stage="computing"))
         return self._written_down(batch, self._state(finished), self._meter.usage)
 
-    async def _written_down(self, batch: OutboxBatch, state: Slice | None, used: Usage) -> None:
+    async def _written_down(self, batch: WriteBatch, state: Slice | None, used: Usage) -> None:
+        # Attempts first: a row is marked as done only with its cells, so a process that dies in between loses neither.
         await self._store.attempts.add(self._run_id, batch.attempts)
         if state is None:
             await self._store.proposals.add(self._proposal_id, batch.cells)
         else:
-            allowance = open_allowance()
+            allowance = current_allowance()
             spent = allowance.spent_so_far if allowance is not None else None
             await self._store.slices.keep(state, self._proposal_id, batch.cells, batch.events, spent)
         self.written = used
 
     async def _answer_followed(self, answer: TracedAnswer, row: Row, trace: Trace) -> Sequence[Finding]:
-        """Answer a row, and pass its steps on while that goes on."""
+        """Answer a row, and report its steps as they happen."""
 
         async def follow() -> None:
             while True:
@@ -578,7 +584,7 @@ class Fill:
 
     def _tell_steps(self, steps: Iterable[Step], row: Row) -> None:
         for step in steps:
-            if (stage := STAGES.get(step.type)) is not None:
+            if (stage := STAGE_OF_STEP.get(step.type)) is not None:
                 self._tell(stage, row_id=row.id, label=self._label(row), detail=step.detail)
 
     def _tell(
@@ -588,25 +594,26 @@ class Fill:
         row_id: RowId | None = None,
         label: str = "",
         detail: str = "",
-        cells: Mapping[str, Cell] = NOTHING,
+        cells: Mapping[str, Cell] | None = None,
     ) -> None:
         news = Progress(
             stage=stage,
-            done=self._proposing.counts["rows"],
+            done=self._proposals.counts["rows"],
             total=self._total,
             row_id=row_id,
             label=label,
             detail=detail,
-            cells=cells,
+            cells=cells or {},
         )
         self.watch(news)
         if self._slice is not None and not self._is_computed:
             self._keep_news(news)
 
     def _keep_news(self, news: Progress) -> None:
-        """For those who watch from elsewhere: each row with its values, and what is being done right now."""
-        brief_cells = {name: brief(cell) for name, cell in news.cells.items()}
-        self._outbox.tell(msgspec.structs.replace(news, cells=brief_cells))
+        """Store an event for watchers in other processes, without the evidence."""
+        brief_cells = {name: drop_evidence(cell) for name, cell in news.cells.items()}
+        # The evidence is in the proposal already, and may be long.
+        self._buffer.tell(msgspec.structs.replace(news, cells=brief_cells))
 
 
 async def in_one_window(rows: list[tuple[Row, int]]) -> AsyncIterator[list[tuple[Row, int]]]:

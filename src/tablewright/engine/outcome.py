@@ -1,4 +1,6 @@
-"""What the rows of a run come to: findings become proposed cells, everything is counted, and the run is summarized."""
+"""Results of a run: turn findings into proposed cells, count everything, and summarize.
+
+It does not decide which rows are answered or how; it may touch the write buffer and nothing else outside itself."""
 
 from __future__ import annotations
 
@@ -9,16 +11,16 @@ from typing import Any, TypeAlias, TypeVar
 
 import msgspec
 
-from tablewright.domain.model import Cell, Field, Finding, Label, Noun, Reason, Row, Step, Value
-from tablewright.domain.proposal import Operation
-from tablewright.domain.run import NAMED, TALLY, RunStatus, RunTally, SkippedRow, Usage
-from tablewright.domain.text import count_noun, plural, shortened, show
-from tablewright.engine.outbox import Outbox
-from tablewright.observe import count
-from tablewright.values.coerce import NOTHING_FOUND, Coerced, coerce
+from tablewright.domain.model import Cell, Field, Finding, Label, Row, Step, Struct, Value
+from tablewright.domain.proposal import ProposedCell
+from tablewright.domain.run import MAX_NAMED_ROWS, TALLY, RunStatus, RunTally, SkippedRow, Usage
+from tablewright.domain.text import count_noun, format_value, pluralize_noun, shorten_text
+from tablewright.engine.write_buffer import WriteBuffer
+from tablewright.observe import count_event
+from tablewright.values.coerce import NOTHING_FOUND, CoercedValue, coerce_value
 
 
-class Filled(Noun, frozen=True):
+class RunResult(Struct, frozen=True):
     run_id: str
     proposal_id: str
     status: RunStatus
@@ -28,37 +30,37 @@ class Filled(Noun, frozen=True):
     skipped: int
     usage: Usage
     left: int = 0
-    """Cells that were not worked on, or not to the end, because the money was spent."""
+    """Cells that were not finished because the budget was spent."""
     cap: str = ""
-    """The cap that was reached, in words."""
+    """The cap that was reached, as text."""
     unasked: int = 0
-    """Cells that could not be asked for, because somebody did not answer: they stay as they are."""
+    """Cells that stay as they are because a service did not answer."""
     degraded: int = 0
-    """Decisions that were made without the model although there is one."""
+    """Tasks that were answered without the model although there is one."""
     incomplete: int = 0
-    """Of the skipped rows, those that lack what the question needs."""
+    """Skipped rows that lack what the question needs."""
     skipped_rows: tuple[SkippedRow, ...] = ()
     """The first of them."""
     cause: str = ""
-    """Why cells could not be asked for, of the first of them."""
+    """Why the first of the `unasked` cells could not be looked for."""
     problem: str = ""
     """Why it was paused."""
 
     @property
     def notes(self) -> list[str]:
-        """What a person should know of it beside what it found, in whole sentences."""
-        said = notes(self)
+        """Return whole sentences that a person should read with the result."""
+        found = collect_run_notes(self)
         if self.unasked:
             cells = f"{count_noun(self.unasked, 'cell')}"
             why = f" ({self.cause.rstrip('.')})" if self.cause else ""
-            said.append(f"{cells} could not be looked for{why}; the next run looks again")
-        return [f"{each[0].upper()}{each[1:]}." for each in said]
+            found.append(f"{cells} could not be looked for{why}; the next run looks again")
+        return [f"{each[0].upper()}{each[1:]}." for each in found]
 
 
-def filled(
+def make_run_result(
     run_id: str, proposal_id: str, status: RunStatus, tally: RunTally, usage: Usage, cap: str, problem: str = ""
-) -> Filled:
-    return Filled(
+) -> RunResult:
+    return RunResult(
         run_id=run_id,
         proposal_id=proposal_id,
         status=status,
@@ -81,87 +83,80 @@ def filled(
 def summarize_run(strategy: str, fields: Sequence[Field], tally: RunTally, status: RunStatus, cap: str = "") -> str:
     """Return what a run found, and why it stopped early if it did, in a sentence that opens with its strategy."""
     names = ", ".join(field.name for field in fields)
+    # With one column a row is a cell, and rows are what people count.
     unit = "rows" if len(fields) == 1 else f"cells in {tally.rows} rows"
-    said = [f"found {tally.found} of {tally.found + tally.empty} {unit}", *notes(tally)]
+    parts = [f"found {tally.found} of {tally.found + tally.empty} {unit}", *collect_run_notes(tally)]
     if cap and tally.left:
-        said.append(f"stopped at the cap of {cap}: {cells_left(tally.left)}")
+        parts.append(f"stopped at the cap of {cap}: {count_cells_left(tally.left)}")
     if tally.unasked:
         why = f": {tally.cause.rstrip('.')}" if tally.cause else ""
-        said.append(f"{tally.unasked:,} could not be asked{why}")
-    if status == "cancelled":
-        said.append("cancelled before the end")
-    if status == "paused":
-        said.append("paused before the end")
-    return f"{strategy}: {names} — {', '.join(said)}"
+        parts.append(f"{tally.unasked:,} could not be asked{why}")
+    if status in ("cancelled", "paused"):
+        parts.append(f"{status} before the end")
+    return f"{strategy}: {names} — {', '.join(parts)}"
 
 
-def notes(tally: RunTally | Filled) -> list[str]:
-    """What the door says of a run beside what it found."""
-    said = []
+def collect_run_notes(tally: RunTally | RunResult) -> list[str]:
+    """Return remarks that every interface shows with the counts of a run."""
+    remarks = []
     if tally.degraded:
         came = "answer came" if tally.degraded == 1 else "answers came"
-        said.append(f"{tally.degraded:,} {came} without the model (degraded)")
+        remarks.append(f"{tally.degraded:,} {came} without the model (degraded)")
     if tally.incomplete:
         rows = [f"row {each.row_id} ({each.why})" for each in tally.skipped_rows]
         more = tally.incomplete - len(rows)
         named = f"{', '.join(rows)} and {more:,} more" if more else ", ".join(rows)
-        said.append(f"skipped {plural('row', tally.incomplete)}: {named}")
-    return said
+        remarks.append(f"skipped {pluralize_noun('row', tally.incomplete)}: {named}")
+    return remarks
 
 
-def bought(tally: RunTally) -> dict[str, Any]:
-    """Of a run's spec: the rows and cells that tell what such a run takes, and all that it counted."""
+def tally_spec(tally: RunTally) -> dict[str, Any]:
+    """Return the part of a run's spec that counts: the rows and cells it paid for, from which later runs are estimated,
+    and the whole tally."""
     return {"rows": tally.bought_rows, "cells": tally.bought_cells, TALLY: tally}
 
 
-def brief(cell: Cell) -> Cell:
-    """Without its evidence, which is kept with the proposal."""
+def drop_evidence(cell: Cell) -> Cell:
+    """Return the cell without its evidence, which is kept with the proposal."""
     return msgspec.structs.replace(cell, evidence=(), conflict=())
 
 
-def cells_left(count: int) -> str:
+def count_cells_left(count: int) -> str:
     return "1 cell left" if count == 1 else f"{count:,} cells left"
 
 
 # ── proposing: findings become cells, and everything is counted ──────────────────────────────────────────────────────
 
-Told: TypeAlias = Sequence[tuple[Step, tuple[str, ...]]]
-"""The steps that were taken for a row, and the fields that each was for; for none: all."""
+# The steps taken for a row, each with its fields; no field means the whole row.
+TracedSteps: TypeAlias = Sequence[tuple[Step, tuple[str, ...]]]
 
 
 @dataclass(frozen=True)
 class RowAnswer:
-    """What a strategy gave for a row, and what it took. A field without a finding has the `problem`."""
+    """A strategy's answer for a row, and its usage. A field without a finding has the `problem`."""
 
     row: Row
     as_of: int
     open_fields: Mapping[str, Field]
     findings: Mapping[str, Finding]
-    told: Told
+    steps: TracedSteps
     problem: str
     used: Usage
 
 
-UNFINISHED: frozenset[Reason | None] = frozenset({None, "not_found", "error"})
-"""What a row may say that was under way when the money ran out: it was perhaps not looked for to the end."""
-UNREACHED: frozenset[Reason | None] = frozenset({None, "not_found", "error", "blocked"})
-"""What a cell may say that was perhaps not looked for everywhere, because something could not be reached."""
-UNANSWERED: frozenset[Reason | None] = frozenset({"error", "blocked"})
-"""What says that nobody could be asked, or would not answer: no reason to give up a value."""
-
-
-class Proposing:
-    """`cap` gives the cap on spending in words, once it is reached. `must_prove`: a value without a quote is none.
-    `keeps`: the cells were filled before, and stay where nobody was asked about them; `asks_others`: somebody is."""
+class ProposalBuilder:
+    """Turns answers into proposed cells. `cap` returns the cap on spending once it is reached. With `must_prove` a
+    value without a quote is refused. With `keeps` the cells were filled before, and stay as they are if no source
+    answered; `is_external` says that there are sources to ask."""
 
     def __init__(
-        self, outbox: Outbox, cap: Callable[[], str], *, must_prove: bool, keeps: bool, asks_others: bool
+        self, buffer: WriteBuffer, cap: Callable[[], str], *, must_prove: bool, keeps: bool, is_external: bool
     ) -> None:
-        self._outbox = outbox
+        self._buffer = buffer
         self._cap = cap
         self._must_prove = must_prove
         self._keeps = keeps
-        self._asks_others = asks_others
+        self._is_external = is_external
         self._skipped_rows: list[SkippedRow] = []
         self._cause = ""
         self.counts: Counter[str] = Counter()
@@ -172,30 +167,32 @@ class Proposing:
         return RunTally(**self.counts, skipped_rows=tuple(self._skipped_rows), cause=self._cause)
 
     def count_row(self, as_what: str = "") -> None:
-        count("rows", outcome=as_what or "done")
+        count_event("rows", outcome=as_what or "done")
         self.counts.update(("rows", as_what) if as_what else ("rows",))
 
     def skip(self, row: Row, label: str, why: str) -> None:
-        """A row that lacks what the question needs."""
+        """Count a row that lacks what the question needs."""
         self.counts["incomplete"] += 1
-        if len(self._skipped_rows) < NAMED:
+        # The tally is written with each slice, so it names the first rows and counts the rest.
+        if len(self._skipped_rows) < MAX_NAMED_ROWS:
             self._skipped_rows.append(SkippedRow(row_id=row.id, label=label, why=why))
 
     def leave(self, row: Row, open_fields: Mapping[str, Field], as_of: int) -> None:
-        """The money was spent before anything of the row was looked for."""
+        """Propose `over_budget` for a row that was not started before the budget was spent."""
         for name, field in open_fields.items():
             error = f"The run stopped at the cap of {self._cap()} before this row."
             self._propose(row, field, Finding(field=name, reason="over_budget", error=error), (), as_of, 0.0)
 
     def conclude(self, answer: RowAnswer, *, unreached: str) -> dict[str, Cell]:
-        """What was found, as proposed cells. Of a row that could not ask everybody, for the reason `unreached`, the
-        empty ones stay PENDING."""
-        row, open_fields, told, used = answer.row, answer.open_fields, answer.told, answer.used
+        """Propose the cells of an answered row and return them. If a service could not be reached (`unreached` says
+        why), cells without a value stay PENDING."""
+        row, open_fields, traced, used = answer.row, answer.open_fields, answer.steps, answer.used
+        # Rows that were answered from the store or the cache say nothing about the price of a row.
         if used.llm_calls or used.input_tokens or used.searches or used.fetches:
             self.counts["bought_rows"] += 1
             self.counts["bought_cells"] += len(open_fields)
         cells = {}
-        taken = [step for step, _ in told]
+        taken = [step for step, _ in traced]
         for name, field in open_fields.items():
             finding = self._checked(
                 answer.findings.get(name) or Finding(field=name, reason="error", error=answer.problem)
@@ -203,10 +200,11 @@ class Proposing:
             taken += finding.steps
             if unreached and not is_settled(finding):
                 self.counts["unasked"] += 1
-                count("cells", outcome="unasked")
+                count_event("cells", outcome="unasked")
                 self._cause = self._cause or unreached
                 continue
-            steps = (*(step for step, of in told if not of or name in of), *finding.steps)
+            # A step without fields was taken for the whole row and belongs to each of its cells.
+            steps = (*(step for step, of in traced if not of or name in of), *finding.steps)
             cell = self._propose(row, field, finding, steps, answer.as_of, used.cost_usd / len(open_fields))
             if cell is not None:
                 cells[name] = cell
@@ -216,17 +214,18 @@ class Proposing:
     def _checked(self, finding: Finding) -> Finding:
         if self._must_prove and finding.value is not None and not any(each.quote for each in finding.evidence):
             finding = Finding(field=finding.field, reason="error", error="a value without a quote that states it")
-        if self._cap() and finding.value is None and finding.reason in UNFINISHED:
+        # These may only mean that the budget ran out while the row was in progress.
+        if self._cap() and finding.value is None and finding.reason in (None, "not_found", "error"):
             finding = msgspec.structs.replace(finding, reason="over_budget")
         return finding
 
     def _propose(
         self, row: Row, field: Field, finding: Finding, steps: tuple[Step, ...], as_of: int, cost: float
     ) -> Cell | None:
-        """None where the present cell stays."""
+        """Buffer a proposed cell and return it, or None if the present cell stays."""
         present = row.cell(field.name)
         attempt = present.attempt + finding.attempt
-        cell = proposed_cell(field, finding, run_id=self.run_id, attempt=attempt, at=self._outbox.now, cost=cost)
+        cell = proposed_cell(field, finding, run_id=self.run_id, attempt=attempt, at=self._buffer.now, cost=cost)
         stays = self._stays(present, cell)
         if cell.status == "ENRICHED":
             outcome = "found"
@@ -235,78 +234,80 @@ class Proposing:
         else:
             outcome = "unasked" if stays else "empty"
         self.counts[outcome] += 1
-        count("cells", outcome=outcome)
+        count_event("cells", outcome=outcome)
         if stays:
             return None
         if cell.value is not None:
-            steps = (*steps, Step(type="answer", detail=answered(cell)))
-        self._outbox.add(Operation(row_id=row.id, field=field.name, cell=cell, steps=steps, as_of=as_of))
+            steps = (*steps, Step(type="answer", detail=describe_cell_answer(cell)))
+        self._buffer.add(ProposedCell(row_id=row.id, field=field.name, cell=cell, steps=steps, as_of=as_of))
         return cell
 
     def _stays(self, present: Cell, proposed: Cell) -> bool:
-        """What was not looked for, or only could not be, says nothing against the cell that is there. What fails
-        without asking anybody, such as a division by zero, is an answer."""
+        """Return True if the proposed cell says nothing against the present one: it was not looked for, or no source
+        answered. A failure without sources, such as a division by zero, is an answer."""
         if proposed.reason == "over_budget":
             return self._keeps or present.value is not None
-        return self._keeps and self._asks_others and proposed.reason in UNANSWERED
+        # No source answered: not enough to give up a value.
+        return self._keeps and self._is_external and proposed.reason in ("error", "blocked")
 
 
 def is_settled(finding: Finding) -> bool:
-    """Whether it has a value, or says for a reason of its own that there is none."""
-    return finding.value is not None or finding.reason not in UNREACHED
+    """Return True if the finding has a value, or a definite reason to have none."""
+    # These may only mean that a service could not be reached, so that not every place was searched.
+    return finding.value is not None or finding.reason not in (None, "not_found", "error", "blocked")
 
 
 # ── from a finding to a cell: checked against the type of its field, or FAILED with the reason ───────────────────────
 
 T = TypeVar("T")
 
-QUOTED = 160
-"""Characters of a quote in the trace."""
-SHOWN = 1_000
-"""Characters of a value in the trace, which stands in its cell as a whole."""
-COERCED: dict[Label, float] = {"high": 1.0, "medium": 0.7, "low": 0.4, "none": 0.0}
+# In the trace; the evidence has the whole quote, and the cell the whole value.
+MAX_QUOTE_CHARACTERS, MAX_VALUE_CHARACTERS = 160, 1_000
+# The confidence that is left when a value had to be converted to its field's type, by how sure the conversion is.
+COERCION_FACTORS: dict[Label, float] = {"high": 1.0, "medium": 0.7, "low": 0.4, "none": 0.0}
 
 
-def well_formed(value: T, kind: type[T]) -> T:
-    """What another package returned, if it has the form it says; raises msgspec.ValidationError or TypeError."""
+def validate_foreign(value: T, kind: type[T]) -> T:
+    """Return an object of another package as the type it claims; raise msgspec.ValidationError or TypeError."""
+    # A round trip through plain data checks every nested field; `isinstance` would see only the outer type.
     return msgspec.convert(msgspec.to_builtins(value), kind)
 
 
-def is_well_formed(step: Step) -> bool:
+def is_valid_step(step: Step) -> bool:
     try:
-        return bool(well_formed(step, Step))
+        return bool(validate_foreign(step, Step))
     except (msgspec.ValidationError, TypeError):
         return False
 
 
-def answered(cell: Cell) -> str:
-    """The answer and why: who says so, in which words, who agrees and who does not."""
+def describe_cell_answer(cell: Cell) -> str:
+    """Return an answer as text: its source, the quote, and which sources agree and disagree."""
     basis = "judged" if cell.basis == "judged" else f"by {cell.converted_by}" if cell.converted_by else ""
     notes = "; ".join(note for note in (basis, cell.error) if note)
-    value = show(cell.value)
-    value = value if len(value) <= SHOWN else f"{value[:SHOWN]}…"
+    value = format_value(cell.value)
+    value = value if len(value) <= MAX_VALUE_CHARACTERS else f"{value[:MAX_VALUE_CHARACTERS]}…"
     said = f"{value} ({notes})" if notes else value
     if not cell.evidence or not cell.evidence[0].domain:
         return said
     first, *others = cell.evidence
-    said += f" — {first.domain}: “{shortened(first.quote, QUOTED)}”"
+    said += f" — {first.domain}: “{shorten_text(first.quote, MAX_QUOTE_CHARACTERS)}”"
     if others:
         said += f"; also from {' and '.join(evidence.domain for evidence in others)}"
     for other in cell.conflict:
         who = other.evidence[0].domain if other.evidence else "another source"
-        said += f"; {who} says {show(other.value)}"
+        said += f"; {who} says {format_value(other.value)}"
     return said
 
 
-def fits(value: Value, field: Field) -> bool:
-    """Whether a computed value is of its field's type already."""
+def is_of_field_type(value: Value, field: Field) -> bool:
+    """Return True if a computed value has its field's type already."""
     if field.type == "text":
         return isinstance(value, str)
     return field.type == "number" and type(value) in (int, float) and not field.unit
 
 
 def proposed_cell(field: Field, finding: Finding, *, run_id: str, attempt: int, at: str, cost: float = 0.0) -> Cell:
-    """The finding as a cell of its field: coerced to the type, or FAILED with the reason."""
+    """Return the finding as a cell of its field: converted to the type, or FAILED with the reason."""
     cell = Cell(
         raw_value=finding.raw_value,
         status="FAILED",
@@ -320,11 +321,14 @@ def proposed_cell(field: Field, finding: Finding, *, run_id: str, attempt: int, 
     )
     if finding.value is None:
         return cell
-    if finding.exact and finding.raw_value is not None and fits(finding.value, field):
-        coerced = Coerced(value=finding.value, raw_value=finding.raw_value, label="high")
+    # Formulas return values of the right type by the thousand; converting them again would cost more than computing
+    # them.
+    if finding.exact and finding.raw_value is not None and is_of_field_type(finding.value, field):
+        coerced = CoercedValue(value=finding.value, raw_value=finding.raw_value, label="high")
     else:
-        coerced = coerce(finding.value, field)
+        coerced = coerce_value(finding.value, field)
     if coerced.value is None:
+        # "Not stated" as an answer is no mistake: the value was looked for and not found.
         is_absent = coerced.reason == NOTHING_FOUND
         refused = f"{coerced.raw_value[:60]!r}: {coerced.reason or f'not a {field.type}'}"
         return msgspec.structs.replace(
@@ -339,7 +343,8 @@ def proposed_cell(field: Field, finding: Finding, *, run_id: str, attempt: int, 
         raw_value=coerced.raw_value if finding.raw_value is None else finding.raw_value,
         status="ENRICHED",
         reason=None,
-        confidence=round(min(1.0, max(0.0, finding.confidence)) * COERCED[coerced.label], 4),
+        # Clamped, because a plugin may return any number.
+        confidence=round(min(1.0, max(0.0, finding.confidence)) * COERCION_FACTORS[coerced.label], 4),
         basis=finding.basis,
         converted_by=finding.converted_by,
         conflict=finding.conflict,

@@ -1,19 +1,29 @@
-"""How a run goes on and when it stops: further attempts at a row, and what costs money and time."""
+"""The plan of a fill, and the rules for retries, prices and pauses that hold for all its rows.
+
+Plain data that every layer above may build; nothing here reads the store or starts work."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Self
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Self
 
-from tablewright.domain.model import Attempt, Noun
+from tablewright.domain.model import Attempt, Field, RowId, Struct, Table
+from tablewright.domain.proposal import CellAt
 from tablewright.settings import Settings
-from tablewright.sources.breaker import PAUSE_AFTER, CircuitBreaker
+from tablewright.web.breaker import PAUSE_AFTER_FAILURES, CircuitBreaker
+
+if TYPE_CHECKING:
+    from tablewright.strategies.strategy import Strategy
 
 
-class RetryPolicy(Noun, frozen=True):
-    """`attempts` counts the first one too. With `require_improvement` the one that made nothing better is the last."""
+class RetryPolicy(Struct, frozen=True):
+    """`attempts` includes the first one. With `require_improvement`, an attempt that improves nothing is the last."""
 
+    # The first, one that looks elsewhere, and one that may ask the stronger model. More: weak rows are paid for again;
+    # fewer: more of them stay weak.
     attempts: int = 3
+    # A confidence below it is tried again. Higher: more rows are paid for twice; lower: more weak values are proposed.
     threshold: float = 0.6
     require_improvement: bool = True
 
@@ -28,27 +38,29 @@ class RetryPolicy(Noun, frozen=True):
     def should_retry(self, history: Sequence[Attempt]) -> bool:
         if not history or history[-1].assessment.passed or len(history) >= self.attempts:
             return False
-        return len(history) < 2 or not self.require_improvement or improved(history)
+        # One attempt alone shows no improvement, so the second is always made.
+        return len(history) < 2 or not self.require_improvement or has_improved(history)
 
 
-ONCE = RetryPolicy(attempts=1)
+SINGLE_ATTEMPT = RetryPolicy(attempts=1)
 
 
-def improved(history: Sequence[Attempt]) -> bool:
-    """Whether the last attempt made any of its columns surer."""
+def has_improved(history: Sequence[Attempt]) -> bool:
+    """Return True if the last attempt raised the confidence of a weak column."""
     before = {weak.name: weak.confidence for weak in history[-2].assessment.weak}
     after = {weak.name: weak.confidence for weak in history[-1].assessment.weak}
     return any(name not in after or after[name] > confidence for name, confidence in before.items())
 
 
-class Terms(Noun, frozen=True):
-    """What costs money and time beside the model: dollars a search, seconds between two pages of a site."""
+class RunPolicy(Struct, frozen=True):
+    """Dollars per search, seconds between two pages of a site, and the number of failures that pauses a run."""
 
     search_price: float = 0.0
+    # Polite to small sites: at most two pages a second from one.
     fetch_delay: float = 0.5
     offline: bool = False
-    pause_after: int = PAUSE_AFTER
-    """Failures in a row of the search, the web or the model that pause a run."""
+    pause_after: int = PAUSE_AFTER_FAILURES
+    """Consecutive failures of the search, the web or the model that pause a run."""
 
     @classmethod
     def from_settings(cls, settings: Settings) -> Self:
@@ -65,4 +77,27 @@ class Terms(Noun, frozen=True):
         return CircuitBreaker(None if self.offline else self.pause_after)
 
 
-USUAL = Terms()
+DEFAULT_POLICY = RunPolicy()
+
+
+@dataclass(frozen=True)
+class FillPlan:
+    """The cells to fill, and how."""
+
+    table: Table
+    fields: Sequence[Field]
+    strategy: str | Strategy = ""
+    """A name or an object; "" leaves the choice to `planning.prepare_fill`."""
+    params: Mapping[str, str] = field(default_factory=dict)
+    row_ids: Sequence[RowId] | None = None
+    only: Collection[CellAt] | None = None
+    """Exactly these cells, whatever their status; without it, those that need work. They have been filled before, so
+    they stay as they are if no source answers or the budget runs out."""
+    again: bool = False
+    """Avoid the queries and pages of earlier runs."""
+    examples: Mapping[str, tuple[str, ...]] | None = None
+    """The examples that the run started with; None if it starts now."""
+    max_rows: int | None = None
+    concurrency: int | None = None
+    retry: RetryPolicy = SINGLE_ATTEMPT
+    policy: RunPolicy = DEFAULT_POLICY

@@ -1,8 +1,9 @@
-"""Recheck: are the quotes still there? The cited pages are asked for again, and what they no longer say is flagged.
+"""Recheck the quotes of a table: fetch the cited pages again, and flag cells whose pages no longer state the value.
 
 "Not checked" is not "refuted": a page that refuses or cannot be reached, a search result or a document leaves its cell
 as it is. So does a page that has changed while another still states the value. A citation that came with an imported
-table is checked like any other, although the text it was read in is not kept here.
+table is checked like any other, although the text it was read in is not kept here. It asks no model, and writes only
+flags, in one change.
 """
 
 from __future__ import annotations
@@ -15,37 +16,31 @@ from dataclasses import field as dataclass_field
 from typing import Literal, TypeAlias
 from urllib.parse import urlsplit
 
-from tablewright.citations.evidence import follows, stands_in
+from tablewright.citations.evidence import contains_words, find_proving_rule
 from tablewright.citations.quotes import locate_in_source, locate_quote
-from tablewright.domain.edits import Draft, SetCell, flag
+from tablewright.domain.edits import Draft, SetCell, mark_cell_flagged
 from tablewright.domain.history import Change
-from tablewright.domain.model import Cell, Evidence, Field, Noun, Row, RowId, Table
+from tablewright.domain.model import Cell, Evidence, Field, Row, RowId, Struct, Table
 from tablewright.domain.retrieved import Refusal, Retrieved
-from tablewright.domain.run import Progress, Watch, ignore_progress
-from tablewright.domain.text import shortened, show
-from tablewright.engine.outbox import wait_for_workers
+from tablewright.domain.run import Progress, ProgressCallback, ignore_progress
+from tablewright.domain.text import format_value, shorten_text
 from tablewright.engine.rows import read_windows
+from tablewright.engine.write_buffer import wait_for_workers
 from tablewright.errors import EditConflict
-from tablewright.sources.source import Source
 from tablewright.store.store import Store
+from tablewright.web.source import Source
 
 Verdict: TypeAlias = Literal["supported", "changed", "not checked"]
 
-AT_ONCE = 16
-"""Pages; two of one site. The fetcher keeps its pauses besides."""
-QUOTED = 120
-COMPUTED = ("formula", "model", "row")
-"""Origins of values that were worked out from their row: nobody is cited."""
 
-
-class Judgement(Noun, frozen=True):
-    """What became of one piece of evidence."""
+class Judgement(Struct, frozen=True):
+    """The verdict on one piece of evidence."""
 
     verdict: Verdict
     note: str = ""
 
 
-class CellVerdict(Noun, frozen=True, omit_defaults=False):
+class CellVerdict(Struct, frozen=True, omit_defaults=False):
     row_id: RowId
     field: str
     verdict: Verdict
@@ -53,8 +48,8 @@ class CellVerdict(Noun, frozen=True, omit_defaults=False):
     origins: tuple[str, ...]
 
 
-class Rechecked(Noun, frozen=True):
-    """`change` flags the cells that changed; None where there were none, or nothing was to be written."""
+class RecheckOutcome(Struct, frozen=True):
+    """`change` flags the cells that changed; None if there were none, or nothing was to be written."""
 
     table_id: str
     status: Literal["done", "cancelled"]
@@ -67,8 +62,8 @@ class Rechecked(Noun, frozen=True):
 
 
 @dataclass(kw_only=True)
-class Citing:
-    """A cell, and what is known by now of the sources it cites."""
+class CitingCell:
+    """A cell, and the verdicts so far on the sources it cites."""
 
     row_id: RowId
     field: Field
@@ -77,12 +72,12 @@ class Citing:
 
     @property
     def sources(self) -> list[Evidence]:
-        return cited(self.cell)
+        return cited_evidence(self.cell)
 
     def settled(self) -> CellVerdict:
-        stopped = Judgement(verdict="not checked", note="stopped before it was asked for")
+        stopped = Judgement(verdict="not checked", note="stopped before it was fetched")
         judged = [self.judged.get(source, stopped) for source in self.sources]
-        verdict = overall(judged)
+        verdict = combine_source_verdicts(judged)
         notes = dict.fromkeys(judgement.note for judgement in judged if judgement.note)
         origins = dict.fromkeys(source.origin for source in self.sources)
         return CellVerdict(
@@ -90,28 +85,34 @@ class Citing:
         )
 
 
-def cited(cell: Cell) -> list[Evidence]:
-    return [each for each in cell.evidence if each.stance == "supports" and each.origin not in COMPUTED]
+def cited_evidence(cell: Cell) -> list[Evidence]:
+    # Values that were derived from their row, or by a model alone, have no page to fetch.
+    return [
+        each for each in cell.evidence if each.stance == "supports" and each.origin not in ("formula", "model", "row")
+    ]
 
 
-def overall(judged: Sequence[Judgement]) -> Verdict:
-    """One source that still states the value is enough. One that no longer does counts for more than one that could not
-    be asked: else a page that is gone for good would vouch for ever."""
+def combine_source_verdicts(judged: Sequence[Judgement]) -> Verdict:
+    """Return the verdict of a cell. One source that still states the value is enough. One that no longer does outweighs
+    one that could not be fetched: otherwise a page that is gone for good would keep every value alive."""
     verdicts = {judgement.verdict for judgement in judged}
     return "supported" if "supported" in verdicts else "changed" if "changed" in verdicts else "not checked"
 
 
-def judge(
+def judge_evidence(
     cell: Cell, field: Field, evidence: Evidence, page: Retrieved | Refusal, *, is_kept: bool = True
 ) -> Judgement:
-    """`is_kept`: whether the text that the quote was taken from is kept, so that it once was there for sure."""
+    """Return the verdict on one piece of evidence. `is_kept`: the text that the quote was taken from is kept here, so
+    that the quote certainly was on the page once."""
     if isinstance(page, Refusal):
         return Judgement(verdict="not checked", note=f"{evidence.origin}: {page.detail}")
     if not page.text.strip():
         return Judgement(verdict="not checked", note=f"{evidence.origin} has no text now")
+    # A quote that cannot even be found in itself is empty or has no words.
     if locate_quote(evidence.quote, evidence.quote) is None:
         return Judgement(verdict="not checked", note=f"{evidence.origin}: there is no quote to look for")
-    quote = shortened(evidence.quote, QUOTED)
+    # A note is one line of the history; the evidence has the whole quote.
+    quote = shorten_text(evidence.quote, 120)
     place = locate_in_source(evidence.quote, page)
     if place is None:
         note = f"“{quote}” is no longer on {evidence.origin}"
@@ -122,21 +123,22 @@ def judge(
         return Judgement(verdict="supported")
     if is_stated(cell, field, evidence.quote, evidence.origin):
         return Judgement(verdict="changed", note=f"“{quote}” on {evidence.origin} no longer states the value")
-    # By whatever rule the value was taken from the quote, it is not one that can be applied once more.
+    # The value was taken from the quote by a rule that cannot be applied again, such as a model's judgement.
     return Judgement(verdict="not checked", note=f"“{quote}” is still on {evidence.origin}, but not seen to say it")
 
 
 def is_stated(cell: Cell, field: Field, quote: str, origin: str) -> bool:
-    """Of a list each source states its own item; a site is stated by a page of it that names the row."""
+    """Return True if the quote states the value. In a list each source states its own item; a site is stated by one of
+    its pages."""
     if isinstance(cell.value, tuple) and len(cell.evidence) > 1:
-        return any(stands_in(item, quote) for item in cell.value)
-    if field.type == "url" and urlsplit(show(cell.value)).netloc == urlsplit(origin).netloc:
+        return any(contains_words(item, quote) for item in cell.value)
+    if field.type == "url" and urlsplit(format_value(cell.value)).netloc == urlsplit(origin).netloc:
         return True
-    return any(follows(text, quote, field) for text in (cell.raw_value or "", show(cell.value)))
+    return any(find_proving_rule(text, quote, field) for text in (cell.raw_value or "", format_value(cell.value)))
 
 
 class Recheck:
-    """One look at the sources of a table. `cancel()` may be called at any time; what was seen by then counts."""
+    """One check of the sources of a table. `cancel()` may be called at any time; the verdicts so far count."""
 
     def __init__(
         self,
@@ -148,7 +150,7 @@ class Recheck:
         fields: Sequence[str] = (),
         row_ids: Sequence[RowId] | None = None,
         dry_run: bool = False,
-        watch: Watch = ignore_progress,
+        watch: ProgressCallback = ignore_progress,
     ) -> None:
         self._store = store
         self._table = table
@@ -160,7 +162,7 @@ class Recheck:
         self._watch = watch
         self._cancelled = False
         self._workers: list[asyncio.Task[None]] = []
-        self._citing: list[Citing] = []
+        self._citing: list[CitingCell] = []
         self._kept: set[str] = set()
         self._done = self._total = 0
 
@@ -169,7 +171,7 @@ class Recheck:
         for worker in self._workers:
             worker.cancel()
 
-    async def run(self) -> Rechecked:
+    async def run(self) -> RecheckOutcome:
         self._citing = [each async for row in self._rows() for each in self._citing_cells(row)]
         by_url = await self._pages()
         self._total = len(by_url)
@@ -178,7 +180,7 @@ class Recheck:
         verdicts = tuple(each.settled() for each in self._citing)
         change = None if self._dry_run else await self._flag(verdicts)
         self._tell("cancelled" if self._cancelled else "complete")
-        return Rechecked(
+        return RecheckOutcome(
             table_id=self._table.id,
             status="cancelled" if self._cancelled else "done",
             pages=self._done,
@@ -194,19 +196,20 @@ class Recheck:
             for row in window.rows:
                 yield row
 
-    def _citing_cells(self, row: Row) -> list[Citing]:
+    def _citing_cells(self, row: Row) -> list[CitingCell]:
         cells = [(field, row.cell(field.name)) for field in self._fields]
         return [
-            Citing(row_id=row.id, field=field, cell=cell)
+            CitingCell(row_id=row.id, field=field, cell=cell)
             for field, cell in cells
-            if cell.status == "ENRICHED" and cited(cell)
+            if cell.status == "ENRICHED" and cited_evidence(cell)
         ]
 
-    async def _pages(self) -> dict[str, list[tuple[Citing, Evidence]]]:
-        """Each page once, with what is read in it. What is no page is judged here."""
+    async def _pages(self) -> dict[str, list[tuple[CitingCell, Evidence]]]:
+        """Return the evidence by the page to fetch; evidence without a page gets its verdict here."""
         pages, self._kept = await self._store.pages.hashes(), await self._store.pages.text_hashes()
+        # A search result was never a page: fetching its address proves nothing about the snippet.
         snippets = self._kept - pages
-        by_url: dict[str, list[tuple[Citing, Evidence]]] = {}
+        by_url: dict[str, list[tuple[CitingCell, Evidence]]] = {}
         for each in self._citing:
             for source in each.sources:
                 if not source.origin.startswith(("http://", "https://")):
@@ -218,27 +221,31 @@ class Recheck:
                     by_url.setdefault(source.origin, []).append((each, source))
         return by_url
 
-    async def _ask_all(self, by_url: dict[str, list[tuple[Citing, Evidence]]]) -> None:
+    async def _ask_all(self, by_url: dict[str, list[tuple[CitingCell, Evidence]]]) -> None:
         by_site: dict[str, list[str]] = {}
         for url, reads in by_url.items():
             by_site.setdefault(reads[0][1].domain, []).append(url)
+        # Two lists for each site, since two of its pages may be open at once; with more workers on one site, the others
+        # would wait.
         waiting = deque(urls[start::2] for urls in by_site.values() for start in (0, 1))
 
         async def worker() -> None:
             while waiting:
                 for url in waiting.popleft():
                     page = await self._web.open_again(url)
-                    await asyncio.to_thread(judge_all, by_url[url], page, self._kept)
+                    # Long pages take a while to search, and would hold up the other fetches.
+                    await asyncio.to_thread(judge_page, by_url[url], page, self._kept)
                     self._done += 1
                     self._tell("fetching", url)
 
         if self._cancelled:
             return
-        self._workers = [asyncio.create_task(worker()) for _ in range(min(AT_ONCE, len(waiting)))]
+        # Pages at once over all sites; the fetcher still opens at most two of a site, and keeps its pauses.
+        self._workers = [asyncio.create_task(worker()) for _ in range(min(16, len(waiting)))]
         await wait_for_workers(self._workers)
 
     async def _flag(self, verdicts: Sequence[CellVerdict]) -> Change | None:
-        """In one change. A cell that somebody wrote in the meantime is theirs."""
+        """Flag the changed cells in one change, except those that a person wrote in the meantime."""
         changed = [
             (each, verdict)
             for each, verdict in zip(self._citing, verdicts, strict=True)
@@ -249,14 +256,16 @@ class Recheck:
             now = {row.id: row for row in rows}
             edits = []
             for each, verdict in changed:
+                # Only if the cell is as it was judged; another value has other sources.
                 cell = now[each.row_id].cell(each.field.name) if each.row_id in now else Cell()
                 if cell.status == "ENRICHED" and (cell.value, cell.evidence) == (each.cell.value, each.cell.evidence):
-                    flagged = flag(cell, verdict.note)
+                    flagged = mark_cell_flagged(cell, verdict.note)
                     edits.append(SetCell(row_id=each.row_id, field=each.field.name, cell=flagged, expected=cell))
             note = f"rechecked {self._done} pages: {len(edits)} cells no longer stand there"
             try:
                 return await self._store.log.commit(self._table.id, edits, actor=self._actor, note=note, kind="recheck")
             except EditConflict:
+                # Someone wrote one of the cells since they were read: look at them again.
                 continue
         return None
 
@@ -264,7 +273,7 @@ class Recheck:
         self._watch(Progress(stage=stage, done=self._done, total=self._total, label=url))
 
 
-def judge_all(reads: Sequence[tuple[Citing, Evidence]], page: Retrieved | Refusal, kept: Collection[str]) -> None:
+def judge_page(reads: Sequence[tuple[CitingCell, Evidence]], page: Retrieved | Refusal, kept: Collection[str]) -> None:
     for each, evidence in reads:
         is_kept = evidence.content_hash in kept
-        each.judged[evidence] = judge(each.cell, each.field, evidence, page, is_kept=is_kept)
+        each.judged[evidence] = judge_evidence(each.cell, each.field, evidence, page, is_kept=is_kept)

@@ -1,7 +1,9 @@
-"""The feedback loop: a row whose answer is weak somewhere is looked at again, there alone and in another way.
+"""The feedback loop: answer a row again where its answer is weak, for those columns alone and in another way.
 
 attempt → quality gate → pass
                        → feedback (what was tried, why it was weak) → attempt for the weak columns → merge → …
+
+It sees one row at a time, and nothing of the store; attempts are recorded through a callback.
 """
 
 from __future__ import annotations
@@ -18,28 +20,24 @@ from tablewright.domain.model import (
     Conflict,
     Field,
     Finding,
-    Reason,
     Row,
     RowId,
     Step,
     WeakColumn,
     Weakness,
 )
-from tablewright.domain.text import shortened, show
+from tablewright.domain.text import format_value, shorten_text
 from tablewright.engine.outcome import proposed_cell
 from tablewright.engine.policy import RetryPolicy
 from tablewright.errors import StoreError
-from tablewright.strategies.strategy import FIRST, Answer, Feedback, Repeatable, Tell, Trace
+from tablewright.strategies.strategy import FIRST_ATTEMPT, Answer, Feedback, Repeatable, Tell, Trace
 from tablewright.values.same_value import same_value
-
-REASON = 160
-"""Characters of a reason in the trace."""
 
 Record: TypeAlias = Callable[[RowId, Attempt], None]
 
 
-class Retry:
-    """Answers a row in as many attempts as the policy allows, and tells `record` of each."""
+class RetryLoop:
+    """Answers a row in as many attempts as the policy allows, and calls `record` with each."""
 
     def __init__(
         self,
@@ -48,11 +46,11 @@ class Retry:
         policy: RetryPolicy,
         record: Record,
         is_spent: Callable[[], bool] = lambda: False,
-        first: Callable[[Row], Feedback] = lambda row: FIRST,
+        first: Callable[[Row], Feedback] = lambda row: FIRST_ATTEMPT,
     ) -> None:
-        """`is_spent` says whether the money is: then nothing is tried again. `first` says what the first attempt at a
-        row is told of earlier runs."""
-        self._answer = answer if isinstance(answer, Repeatable) else CalledAgain(answer, fields)
+        """With `is_spent()` the budget is gone, and nothing is tried again. `first` returns what the first attempt at a
+        row should know of earlier runs."""
+        self._answer = answer if isinstance(answer, Repeatable) else StatelessAnswer(answer, fields)
         self._first = first
         self._is_spent = is_spent
         self._fields = tuple(fields)
@@ -70,12 +68,17 @@ class Retry:
         while feedback is not None:
             try:
                 findings = await work.attempt(feedback)
-            except StoreError:  # not the row failed, but what all rows stand on
+            except StoreError:
+                # The store failed, not this row.
                 raise
             except Exception as error:
+                # A first attempt that failed is recorded too, so that the next run knows of it; later ones keep the
+                # earlier findings.
                 if not history:
                     columns = tuple(field.name for field in wanted)
-                    self._record(row.id, tried.attempt(1, columns, {}, evaluate(wanted, {}, self._policy.threshold)))
+                    self._record(
+                        row.id, tried.attempt(1, columns, {}, assess_findings(wanted, {}, self._policy.threshold))
+                    )
                     raise
                 problem = (
                     f"Attempt {feedback.attempt} failed ({type(error).__name__}: {error}); the earlier findings stay."
@@ -84,40 +87,42 @@ class Retry:
                 break
             for finding in findings:
                 new = msgspec.structs.replace(finding, attempt=feedback.attempt)
+                # A strategy that remembers has compared it with the old finding already.
                 found[finding.field] = new if work.remembers else self._better(found.get(finding.field), new)
             columns = feedback.focus or tuple(field.name for field in wanted)
-            assessment = evaluate(wanted, found, self._policy.threshold)
+            assessment = assess_findings(wanted, found, self._policy.threshold)
             history.append(tried.attempt(feedback.attempt, columns, found, assessment))
             self._record(row.id, history[-1])
             feedback = None if feedback.is_last else self._next(first, history)
             if feedback is not None:
                 trace.focus = feedback.focus
-                trace(Step(type="thinking", detail=announced(feedback), data={"attempt": feedback.attempt}))
+                trace(Step(type="thinking", detail=describe_attempt(feedback), data={"attempt": feedback.attempt}))
         return list(found.values())
 
     def _next(self, first: Feedback, history: Sequence[Attempt]) -> Feedback | None:
-        """What to tell the next attempt; None when there is to be none."""
+        """Return the feedback for the next attempt, or None if there is none."""
         if self._is_spent():
             return None
         following = msgspec.structs.replace(first, previous=tuple(history))
         if self._policy.should_retry(history):
             return msgspec.structs.replace(following, is_last=len(history) + 1 == self._policy.attempts)
-        # Nothing got better, but a stronger model has not had its turn yet.
+        # Nothing improved, but the stronger model has not been asked yet.
         weak = len(history) < self._policy.attempts and not history[-1].assessment.passed
         return msgspec.structs.replace(following, is_last=True) if weak and self._answer.has_stronger else None
 
     def _better(self, old: Finding | None, new: Finding) -> Finding:
-        """Of two findings of a field; one that its column cannot hold counts for nothing."""
+        """Return the better of two findings of a field; one that its column cannot hold loses."""
         field = next((field for field in self._fields if field.name == new.field), None)
         if field is None or old is None or old.value is None or new.value is None:
-            return merged(old, new)
-        if as_cell(field, old).value is None:
+            return merge_findings(old, new)
+        # A confident value that its column cannot hold would become an empty cell.
+        if preview_cell(field, old).value is None:
             return new
-        return old if as_cell(field, new).value is None else merged(old, new)
+        return old if preview_cell(field, new).value is None else merge_findings(old, new)
 
 
-class CalledAgain:
-    """An answer that knows nothing of attempts: for a further one it is called with only the weak columns open."""
+class StatelessAnswer:
+    """Adapts an answer without attempts: for a further attempt it is called with only the weak columns open."""
 
     has_stronger = False
 
@@ -128,11 +133,11 @@ class CalledAgain:
     async def __call__(self, row: Row, tell: Tell) -> Sequence[Finding]:
         return await self._answer(row, tell)
 
-    def begin(self, row: Row, tell: Tell) -> FunctionRow:
-        return FunctionRow(self._answer, row, tell, self._names)
+    def begin(self, row: Row, tell: Tell) -> StatelessRow:
+        return StatelessRow(self._answer, row, tell, self._names)
 
 
-class FunctionRow:
+class StatelessRow:
     remembers = False
 
     def __init__(self, answer: Answer, row: Row, tell: Tell, names: Sequence[str]) -> None:
@@ -143,13 +148,14 @@ class FunctionRow:
 
     async def attempt(self, feedback: Feedback) -> Sequence[Finding]:
         done = [name for name in self._names if not feedback.wants(name)]
-        findings = await self._answer(closed(self._row, done), self._tell)
+        findings = await self._answer(close_cells(self._row, done), self._tell)
         return [finding for finding in findings if feedback.wants(finding.field)]
 
 
-def closed(row: Row, names: Collection[str]) -> Row:
+def close_cells(row: Row, names: Collection[str]) -> Row:
     """The row as if these cells needed no work."""
     cells = {
+        # A cell that was looked for without success needs no work, so the strategy leaves it out.
         name: msgspec.structs.replace(row.cell(name), status="FAILED", reason="not_found")
         for name in names
         if row.cell(name).needs_work
@@ -158,7 +164,7 @@ def closed(row: Row, names: Collection[str]) -> Row:
 
 
 class AttemptRecorder:
-    """Reads from the trace of a row what each attempt tried."""
+    """Extracts from the trace of a row the queries and pages that each attempt tried."""
 
     def __init__(self, trace: Trace) -> None:
         self._trace = trace
@@ -167,53 +173,58 @@ class AttemptRecorder:
     def attempt(
         self, number: int, columns: tuple[str, ...], found: Mapping[str, Finding], assessment: Assessment
     ) -> Attempt:
-        """The attempt that ends here; what comes after belongs to the next."""
-        steps = [step for step, _ in self._trace.told[self._read :]]
+        """Return the attempt that ends here; later steps belong to the next."""
+        steps = [step for step, _ in self._trace.steps[self._read :]]
         self._read += len(steps)
         results = {name: found[name] for name in columns if name in found}
         return Attempt(
             number=number,
             columns=columns,
-            patterns=noted(steps, "search", "pattern"),
-            queries=noted(steps, "search", "query"),
-            urls=noted(steps, "fetch", "url") + noted(steps, "error", "url"),
-            refused=noted(steps, "error", "url"),
-            results={name: show(finding.value) for name, finding in results.items() if finding.value is not None},
+            patterns=collect_step_data(steps, "search", "pattern"),
+            queries=collect_step_data(steps, "search", "query"),
+            # Pages that refused count as tried too, and are named apart.
+            urls=collect_step_data(steps, "fetch", "url") + collect_step_data(steps, "error", "url"),
+            refused=collect_step_data(steps, "error", "url"),
+            results={
+                name: format_value(finding.value) for name, finding in results.items() if finding.value is not None
+            },
             confidences={name: finding.confidence for name, finding in results.items()},
             assessment=assessment,
         )
 
 
-def noted(steps: Sequence[Step], kind: str, key: str) -> tuple[str, ...]:
+def collect_step_data(steps: Sequence[Step], kind: str, key: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(str(step.data[key]) for step in steps if step.type == kind and step.data.get(key)))
 
 
-def merged(old: Finding | None, new: Finding) -> Finding:
-    """The better of two findings of a field; where they differ, the other stands beside it."""
+def merge_findings(old: Finding | None, new: Finding) -> Finding:
+    """Return the better of two findings of a field; if they differ, it has the other as a conflict."""
     if old is None or old.value is None:
         return new
     if new.value is None:
         return old
     if same_value(old.value, new.value, "merging"):
+        # The same value again: the later one has the evidence of the attempt that looked closer.
         return new if new.confidence >= old.confidence else old
+    # The older wins a tie: a second look that is no surer overturns nothing.
     better, other = (new, old) if new.confidence > old.confidence else (old, new)
-    beside = [Conflict(value=other.value, evidence=other.evidence), *other.conflict]
+    rivals = [Conflict(value=other.value, evidence=other.evidence), *other.conflict]
     known = [better.value, *(each.value for each in better.conflict)]
-    more = tuple(each for each in beside if not any(same_value(each.value, value, "merging") for value in known))
+    more = tuple(each for each in rivals if not any(same_value(each.value, value, "merging") for value in known))
     return msgspec.structs.replace(better, conflict=(*better.conflict, *more))
 
 
-def announced(feedback: Feedback) -> str:
-    """The next attempt in words, for the trace."""
-    why = "; ".join(f"{weak.name}: {shortened(weak.reason, REASON)}" for weak in feedback.weak)
+def describe_attempt(feedback: Feedback) -> str:
+    """Return the next attempt as text, for the trace."""
+    # One line of the trace; the assessment has the whole reason.
+    why = "; ".join(f"{weak.name}: {shorten_text(weak.reason, 160)}" for weak in feedback.weak)
     return f"Attempt {feedback.attempt}, for {', '.join(feedback.focus)} only. {why}"
 
 
 # ── the quality gate: which fields of a row are not answered well enough, and why ────────────────────────────────────
 
-FINAL: frozenset[Reason] = frozenset({"not_applicable", "over_budget"})
-"""Reasons for which another look is of no use."""
-HINTS: dict[Weakness, str] = {
+# Part of the next prompt: each says where else to look for this kind of weakness.
+HINT_OF_WEAKNESS: dict[Weakness, str] = {
     "missing": "If no result was about the row, try other forms of its name, or what tells it apart; else look for the "
     "kind of page that states it, under another name of the column.",
     "blocked": "Look for other sites than those that refused.",
@@ -222,37 +233,42 @@ HINTS: dict[Weakness, str] = {
 }
 
 
-def evaluate(fields: Sequence[Field], findings: Mapping[str, Finding], threshold: float) -> Assessment:
-    weak = [column for field in fields if (column := weakness(field, findings.get(field.name), threshold)) is not None]
+def assess_findings(fields: Sequence[Field], findings: Mapping[str, Finding], threshold: float) -> Assessment:
+    weak = [
+        column for field in fields if (column := find_weakness(field, findings.get(field.name), threshold)) is not None
+    ]
     return Assessment(weak=tuple(weak))
 
 
-def weakness(field: Field, finding: Finding | None, threshold: float) -> WeakColumn | None:
-    """None where the field is answered well enough, or never will be."""
+def find_weakness(field: Field, finding: Finding | None, threshold: float) -> WeakColumn | None:
+    """Return why a field is not answered well enough; None if it is, or never can be."""
     if finding is None:
-        return weak_column(field, "missing", "no answer was given")
+        return make_weak_column(field, "missing", "no answer was given")
     if finding.value is None:
-        if finding.reason in FINAL:
+        # Another attempt cannot change these.
+        if finding.reason in ("not_applicable", "over_budget"):
             return None
         kind: Weakness = "blocked" if finding.reason == "blocked" else "missing"
-        return weak_column(field, kind, f"nothing found. {finding.error or ''}".strip())
-    cell = as_cell(field, finding)
+        return make_weak_column(field, kind, f"nothing found. {finding.error or ''}".strip())
+    cell = preview_cell(field, finding)
     if cell.value is None:
-        return weak_column(field, "unsure", cell.error or f"{show(finding.value)} is not a {field.type}")
+        return make_weak_column(field, "unsure", cell.error or f"{format_value(finding.value)} is not a {field.type}")
     confidence = cell.confidence or 0.0
     if confidence >= threshold:
         return None
-    said = f"low confidence ({confidence:.2f}) in {show(cell.value)}" + (f" ({cell.error})" if cell.error else "")
+    said = f"low confidence ({confidence:.2f}) in {format_value(cell.value)}" + (
+        f" ({cell.error})" if cell.error else ""
+    )
     if finding.conflict:
-        others = ", ".join(show(other.value) for other in finding.conflict)
-        return weak_column(field, "disputed", f"{said}: another source says {others}", confidence)
-    return weak_column(field, "unsure", said, confidence)
+        others = ", ".join(format_value(other.value) for other in finding.conflict)
+        return make_weak_column(field, "disputed", f"{said}: another source says {others}", confidence)
+    return make_weak_column(field, "unsure", said, confidence)
 
 
-def as_cell(field: Field, finding: Finding) -> Cell:
-    """What the finding would be in the table: a value of the column's type, or none."""
+def preview_cell(field: Field, finding: Finding) -> Cell:
+    """Return the cell that the finding would become, to see whether its column can hold the value."""
     return proposed_cell(field, finding, run_id="", attempt=finding.attempt, at="")
 
 
-def weak_column(field: Field, kind: Weakness, reason: str, confidence: float = 0.0) -> WeakColumn:
-    return WeakColumn(name=field.name, weakness=kind, reason=reason, hint=HINTS[kind], confidence=confidence)
+def make_weak_column(field: Field, kind: Weakness, reason: str, confidence: float = 0.0) -> WeakColumn:
+    return WeakColumn(name=field.name, weakness=kind, reason=reason, hint=HINT_OF_WEAKNESS[kind], confidence=confidence)

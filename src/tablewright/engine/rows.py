@@ -1,4 +1,6 @@
-"""The rows of a run: which they are, read window by window, what of each must be filled, and what was tried before."""
+"""The rows of a run: select them, read them window by window, divide them into slices, and recall earlier attempts.
+
+Also the limit on rows in progress. It only reads the store; `fill.py` answers the rows."""
 
 from __future__ import annotations
 
@@ -12,24 +14,26 @@ from types import TracebackType
 
 import msgspec
 
-from tablewright.domain.edits import flag_note
-from tablewright.domain.model import Attempt, Cell, Field, Noun, Row, RowId
+from tablewright.domain.edits import read_flag_note
+from tablewright.domain.model import Attempt, Cell, Field, Row, RowId, Struct
 from tablewright.domain.proposal import CellAt
-from tablewright.domain.text import cell_text, shortened, show
-from tablewright.models.text_budget import batches
-from tablewright.store.learning import Remark
-from tablewright.store.runs import Todo
+from tablewright.domain.text import cell_text, format_value, shorten_text
+from tablewright.llm.text_budget import split_batches
+from tablewright.store.feedback import Remark
+from tablewright.store.runs import SliceWork
 from tablewright.store.store import Store
 from tablewright.store.tables import RowWindow
-from tablewright.strategies.strategy import FIRST, Feedback, Strategy, Task
+from tablewright.strategies.strategy import FIRST_ATTEMPT, Feedback, Strategy, Task
 
-WINDOW = 2_000
-SLICE = 40
+# Rows read at once: enough to keep the database idle, few enough for the memory.
+WINDOW_ROWS = 2_000
+# Handing out a slice takes tens of milliseconds, and a worker that dies delays the rows of its slices, so a slice has
+# at most 40 rows. A small run has smaller ones, about 96 in all, so that several workers share it and finish together;
+# but none smaller than the rows in progress at once, or a worker would wait for its next slice.
+MAX_SLICE_ROWS = 40
 SMALL_SLICE, SLICES = 5, 96
-COMPUTED_SLICES, LARGEST_COMPUTED = 8, 10 * WINDOW
-"""Rows. Handing out a slice takes tens of milliseconds, and who dies holds up a few. A small run has smaller ones, so
-that several workers have something to do, and none still has much when the others are done; but not smaller than what
-is done at once, or a worker would wait for the next."""
+# Slices of a computed run, and the most rows of one: see `Rows.slices`.
+COMPUTED_SLICES, LARGEST_COMPUTED = 8, 10 * WINDOW_ROWS
 
 
 async def read_windows(
@@ -42,13 +46,14 @@ async def read_windows(
 ) -> AsyncIterator[RowWindow]:
     """Yield these rows of a table, or all, a window at a time, and at most so many."""
     if row_ids is not None:
-        for some in batches(row_ids[:most], most=WINDOW):
+        for some in split_batches(row_ids[:most], most=WINDOW_ROWS):
             window = await store.tables.rows(table_id, some, fields=fields)
             if window.rows:
                 yield window
         return
+    # Continue after the last id, not by offset: rows may be removed while the run reads.
     after = read = 0
-    while limit := WINDOW if most is None else min(WINDOW, most - read):
+    while limit := WINDOW_ROWS if most is None else min(WINDOW_ROWS, most - read):
         window = await store.tables.window(table_id, after=after, limit=limit, fields=fields)
         if not window.rows:
             return
@@ -59,7 +64,7 @@ async def read_windows(
 
 @dataclass(frozen=True, kw_only=True)
 class Rows:
-    """`only` are the cells to fill, whatever their status; without it, those that need work."""
+    """The rows of a run. `only` are the cells to fill, whatever their status; without it, those that need work."""
 
     store: Store
     strategy: Strategy
@@ -76,16 +81,17 @@ class Rows:
         return count if self.max_rows is None else min(count, self.max_rows)
 
     async def windows(self, recall: Callable[[Sequence[Row]], Awaitable[None]]) -> AsyncIterator[list[tuple[Row, int]]]:
-        """The rows to work on, some at a time, each with where the log stood when it was read. `recall` sees them
-        first, as they stand in the table."""
+        """Yield windows of the rows to work on, each row with the number of the last change when it was read. `recall`
+        gets them first, as they are in the table."""
         looked_at = self.strategy.columns(self.task)
+        # Reading only the needed columns spares the values and evidence of all others.
         columns = None if looked_at is None else {*looked_at, *self._needed_columns}
         async for window in self._read(columns):
             await recall(window.rows)
             yield [(self._reopened(row), window.as_of) for row in window.rows]
 
     async def open_cells(self) -> tuple[int, dict[str, int]]:
-        """How many rows need work, and how many cells of each field; read window by window."""
+        """Count the rows that need work, and the cells of each field."""
         rows, cells = 0, {field.name: 0 for field in self.task.fields}
         async for window in self._read(self._needed_columns):
             for row in map(self._reopened, window.rows):
@@ -96,9 +102,9 @@ class Rows:
                         cells[name] += 1
         return rows, cells
 
-    async def slices(self, at_once: int, *, computed: bool = False) -> list[Todo]:
-        """The same work in parts, of which as many can be done side by side as there are workers. What is only computed
-        takes less time for a row than handing out a slice does, so its slices are whole windows, and few."""
+    async def slices(self, at_once: int, *, computed: bool = False) -> list[SliceWork]:
+        """Divide the work into slices for several workers. Computing a row takes less time than handing out a slice, so
+        a computed run has few slices of whole windows."""
         if self.row_ids is None:
             row_ids = await self.store.tables.row_ids(self.task.table.id, limit=self.max_rows)
         else:
@@ -108,22 +114,24 @@ class Rows:
             of_row.setdefault(at[0], []).append(at)
         todos = []
         if computed:
-            size = min(LARGEST_COMPUTED, max(WINDOW, math.ceil(len(row_ids) / COMPUTED_SLICES)))
+            size = min(LARGEST_COMPUTED, max(WINDOW_ROWS, math.ceil(len(row_ids) / COMPUTED_SLICES)))
         else:
-            size = min(SLICE, max(SMALL_SLICE, at_once, math.ceil(len(row_ids) / SLICES)))
-        for some in batches(row_ids, most=size):
+            size = min(MAX_SLICE_ROWS, max(SMALL_SLICE, at_once, math.ceil(len(row_ids) / SLICES)))
+        for some in split_batches(row_ids, most=size):
             only = None if self.only is None else tuple(at for row_id in some for at in of_row[row_id])
-            todos.append(Todo(row_ids=some, only=only))
+            todos.append(SliceWork(row_ids=some, only=only))
         return todos
 
     def lacks(self, row: Row, open_fields: Collection[str]) -> str:
-        """What a row must have and lacks, in words: the column that names it, unless the questions name only others."""
+        """Return why a row cannot be answered, or "": the column that names it is empty, unless the questions name only
+        other columns."""
         if not open_fields or not self.strategy.needs_identity:
             return ""
         key = self.task.table.key_field
         lacking: dict[str, None] = {}
         for field in self.task.fields:
             if field.name in open_fields:
+                # A question that names other columns as well as the key can be answered only with the key.
                 inputs = (key,) if not field.depends_on or key in field.depends_on else field.depends_on
                 if any(name and cell_text(row.cell(name)) for name in inputs):
                     return ""
@@ -142,13 +150,14 @@ class Rows:
         return read_windows(self.store, self.task.table.id, self.row_ids, fields=columns, most=self.max_rows)
 
     def _reopened(self, row: Row) -> Row:
-        """With `only`, the row as the strategy is to see it: these cells need work, and the other asked ones do not."""
+        """Return the row as the strategy should see it: with `only`, exactly these cells need work."""
         if self.only is None:
             return row
         cells = dict(row.cells)
         for field in self.task.fields:
             cell = row.cell(field.name)
             if (row.id, field.name) in self.only:
+                # Flagged cells need work and keep their value, which the strategy may compare.
                 cells[field.name] = msgspec.structs.replace(cell, status="FLAGGED")
             elif cell.needs_work:
                 cells[field.name] = msgspec.structs.replace(cell, status="FAILED", reason="not_found")
@@ -159,10 +168,10 @@ class Rows:
 
 
 class RowLimiter:
-    """Lets in so many rows of a run at once, those of the slice that was begun first before all others.
+    """Limits the rows of a run in progress, and serves the slice that was started first before all others.
 
-    Served evenly, the slices that a process has would all end at the same moment, and it would wait for the next with
-    nothing to do.
+    If they were served evenly, all slices of a process would end at the same moment, and it would be idle until it gets
+    the next ones.
     """
 
     def __init__(self, size: int) -> None:
@@ -179,10 +188,12 @@ class RowLimiter:
             self._free -= 1
             return
         turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        # The number of arrival decides between rows of a slice; futures cannot be compared.
         heapq.heappush(self._waiting, (slice_no, next(self._arrivals), turn))
         try:
             await turn
         except asyncio.CancelledError:
+            # The place was given to a task that no longer wants it: pass it on, or it is lost.
             if turn.done() and not turn.cancelled():
                 self.leave()
             raise
@@ -190,6 +201,7 @@ class RowLimiter:
     def leave(self) -> None:
         while self._waiting:
             *_, turn = heapq.heappop(self._waiting)
+            # A cancelled task is still in the heap.
             if not turn.done():
                 turn.set_result(None)
                 return
@@ -212,19 +224,17 @@ class SliceEntry:
         self._limiter.leave()
 
 
-# ── what a run is told of the past: what earlier runs tried, and what people said of cells ───────────────────────────
+# ── the history of a row: what earlier runs tried, and what people said of its cells ─────────────────────────────────
 
-SAID = 3
-"""Remarks on a cell that are told, the newest."""
-QUOTED = 160
-"""Characters of a value or a note in a remark."""
+# The newest remarks on a cell, and characters of a value or a note in one: they are part of every prompt.
+MAX_REMARKS, MAX_REMARK_CHARACTERS = 3, 160
 
 
 class RunHistory:
-    """Of the rows of one run, window by window."""
+    """Recalls, window by window, what earlier runs tried and what people said."""
 
     def __init__(self, store: Store, table_id: str, fields: Sequence[Field], *, again: bool) -> None:
-        """`again`: the user asked for another look, so what was searched and read before is avoided."""
+        """`again`: the user asked for another look, so earlier queries and pages are avoided."""
         self._store = store
         self._table_id = table_id
         self._names = tuple(field.name for field in fields)
@@ -232,13 +242,14 @@ class RunHistory:
         self._of_row: dict[RowId, RowHistory] = {}
 
     async def load(self, rows: Sequence[Row], run_id: str) -> None:
-        """For these rows, as they stand in the table, from what there was before the run began."""
+        """Load the history of these rows, as they are in the table, from before the run started."""
         row_ids = [row.id for row in rows]
+        # Most rows of a new table were never tried, and need no query.
         tried = [row.id for row in rows if self._again or self._is_tried(row)]
         attempts, corrections = self._store.attempts, self._store.corrections
         earlier = await attempts.of_rows(self._table_id, tried, columns=self._names, before=run_id) if tried else {}
         remarks = await corrections.remarks(self._table_id, row_ids, self._names)
-        # A proposal is also refused as a whole, whatever its single values are worth. Who asks again means the value.
+        # A refused proposal may have had good values. Only a user who asks again refuses these values.
         refused = await corrections.refused(self._table_id, row_ids, self._names) if self._again else {}
         self._of_row = {
             row.id: RowHistory(
@@ -256,19 +267,21 @@ class RunHistory:
         }
 
     def first(self, row: Row) -> Feedback:
-        """What the first attempt at the row is told, of the cells that are open in it."""
+        """Return the feedback for the first attempt at the row, about its open cells."""
+        # Used once: windows replace each other, and the histories of done rows would only take memory.
         known = self._of_row.pop(row.id, None)
         if known is None:
-            return FIRST
+            return FIRST_ATTEMPT
         is_open = {name for name in self._names if row.cell(name).needs_work}
         earlier = tuple(attempt for attempt in known.attempts if is_open.intersection(attempt.columns))
-        said = {name: remarks[-SAID:] for name, remarks in known.remarks.items() if remarks and name in is_open}
+        # The newest remarks are last, and they are the ones that hold.
+        said = {name: remarks[-MAX_REMARKS:] for name, remarks in known.remarks.items() if remarks and name in is_open}
         rejected = {name for name, remarks in said.items() if is_rejected(remarks, flagged=name in known.flagged)}
         asked_again = self._again or bool(rejected)
         return Feedback(
             earlier=earlier,
-            avoided=tuple(each for each in earlier if asked_again and is_in_vain(each, is_open, rejected)),
-            notes={name: ". ".join(map(in_words, remarks)) for name, remarks in said.items()},
+            avoided=tuple(each for each in earlier if asked_again and is_unproductive(each, is_open, rejected)),
+            notes={name: ". ".join(map(describe_remark, remarks)) for name, remarks in said.items()},
         )
 
     def _is_tried(self, row: Row) -> bool:
@@ -276,34 +289,39 @@ class RunHistory:
 
     def _remarks(self, cell: Cell, known: Sequence[Remark] | None) -> list[Remark]:
         said = list(known or ())
-        if cell.status == "FLAGGED" and not (said and said[-1].action == "flagged"):  # it came with its table
-            said.append(Remark(action="flagged", value=cell.value, note=flag_note(cell)))
+        # It came with its table.
+        if cell.status == "FLAGGED" and not (said and said[-1].action == "flagged"):
+            said.append(Remark(action="flagged", value=cell.value, note=read_flag_note(cell)))
         return said
 
 
-class RowHistory(Noun, frozen=True, gc=True):
+class RowHistory(Struct, frozen=True, gc=True):
     attempts: tuple[Attempt, ...]
     remarks: Mapping[str, Sequence[Remark]]
     flagged: frozenset[str]
 
 
 def is_rejected(remarks: Sequence[Remark], *, flagged: bool) -> bool:
-    """Whether a person does not want what was found. A page that no longer says what it said, which a recheck flags, is
-    the first to ask what it says now."""
+    """Return True if a person refused what was found. A flag set by a recheck does not count: the page that changed is
+    the first place to look."""
     return (flagged and remarks[-1].by_person) or any(remark.action == "refused" for remark in remarks)
 
 
-def is_in_vain(attempt: Attempt, is_open: Collection[str], rejected: Collection[str]) -> bool:
-    """Whether nothing that is wanted now came of it. What it found well, and nobody has decided on, is found again."""
+def is_unproductive(attempt: Attempt, is_open: Collection[str], rejected: Collection[str]) -> bool:
+    """Return True if the attempt found nothing still wanted. Good values without a decision may be found again."""
     weak = {column.name for column in attempt.assessment.weak}
     return all(name in weak or name in rejected for name in attempt.columns if name in is_open)
 
 
-def in_words(remark: Remark) -> str:
-    value = f"'{shortened(show(remark.value), QUOTED)}'" if remark.value is not None else "the empty cell"
+def describe_remark(remark: Remark) -> str:
+    value = (
+        f"'{shorten_text(format_value(remark.value), MAX_REMARK_CHARACTERS)}'"
+        if remark.value is not None
+        else "the empty cell"
+    )
     if remark.action == "replaced":
-        return f"A person replaced {value} by '{shortened(show(remark.replacement), QUOTED)}'"
+        return f"A person replaced {value} by '{shorten_text(format_value(remark.replacement), MAX_REMARK_CHARACTERS)}'"
     if remark.action in ("removed", "refused"):
         return f"A person {remark.action} {value}"
     flagged = f"A person flagged {value}" if remark.by_person else f"A check of its source flagged {value}"
-    return f"{flagged}: {shortened(remark.note, QUOTED)}" if remark.note else flagged
+    return f"{flagged}: {shorten_text(remark.note, MAX_REMARK_CHARACTERS)}" if remark.note else flagged

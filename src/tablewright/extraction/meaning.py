@@ -1,4 +1,8 @@
-"""What a field asks for, the kind of answer and the words that say what it is, and how alike words are in meaning."""
+"""Turn a field into a query for the built-in reader, and measure how similar words are in meaning.
+
+A `FieldQuery` says which kind of answer a field asks for and which words say so. Similarity is that of the word vectors
+of the built-in embedder, which are kept in memory; nothing else is loaded.
+"""
 
 from __future__ import annotations
 
@@ -10,49 +14,48 @@ from typing import Literal, NamedTuple, TypeAlias
 
 from tablewright.arrays import NDArray, np
 from tablewright.domain.fieldspec import PLACEHOLDER
-from tablewright.domain.model import Field, Noun
-from tablewright.domain.rowkey import fold
-from tablewright.models.embedder import load_wordllama
-from tablewright.models.text_budget import batches
-from tablewright.text import SMALL_WORDS, root
-from tablewright.values.units import parse_unit, unit_in
+from tablewright.domain.model import Field, Struct
+from tablewright.domain.rowkey import fold_text
+from tablewright.llm.embedder import load_wordllama
+from tablewright.llm.text_budget import split_batches
+from tablewright.text import SMALL_WORDS, word_root
+from tablewright.values.units import find_label_unit, parse_unit
 
-RELATED = 0.36
-"""How alike two words must be to speak of the same thing. Of a hundred sentences of twenty words drawn at random, fewer
-than five hold one that is so like another word drawn at random."""
-LIGHT = 9.2
-"""Words with shorter vectors say little, because texts about anything have them: "make", "reach", "main", "come"."""
-TOGETHER = 0.12
-"""How like each word of a phrase a word must be, to be like the phrase as a whole: "headquarters", "head office"."""
-NEVER_SAME = 0.85
-"""The most that two different words are alike."""
-WIDTH = 256
-_MOST_KEPT = 60_000
-_LONGEST_WORD = 64
-"""Letters of a word that are looked at: all words of a batch are padded to the longest, and a page may have a million
-letters without a space."""
-_WORDS_AT_ONCE = 1_024
+# Two words this similar speak of the same thing. Of a hundred sentences of twenty words drawn at random, fewer than
+# five have a word this similar to another word drawn at random.
+MIN_RELATED = 0.36
+# Words with shorter vectors say little, because texts about anything have them: "make", "reach", "main", "come".
+LIGHT_VECTOR_LENGTH = 9.2
+# The upper limit for two different words, so that only another form of the same word counts as the same.
+MAX_SIMILARITY_OF_OTHERS = 0.85
+# Of the built-in embedder.
+VECTOR_WIDTH = 256
+# About 60 MB of vectors; then all are dropped, which is simpler than finding the oldest.
+_MAX_KEPT_WORDS = 60_000
+# All words of a batch are padded to the longest, and a page may have a million letters without a space.
+_MAX_WORD_CHARACTERS = 64
 
-Likeness: TypeAlias = "NDArray[np.float32]"
-"""A row for each asked word, a column for each word of a place: 1 for the same word, 0 for one that has nothing to do
-with it."""
+# A row for each asked word, a column for each word of a passage: 1 for the same word, 0 for an unrelated one.
+Similarity: TypeAlias = "NDArray[np.float32]"
 
 _WORD = re.compile(r"[^\W\d_]+|\d+")
+# Words of questions that say nothing about what is asked.
 _ASKING = frozenset(
     "name names called call title give find list exact exactly just only please value kindly row".split()
 )
-"""Words by which one asks, and which say nothing of what is asked."""
 
 
-def words(text: str) -> list[str]:
-    return _WORD.findall(fold(text))
+def folded_words(text: str) -> list[str]:
+    return _WORD.findall(fold_text(text))
 
 
-def content(text: str) -> tuple[str, ...]:
-    """The words that say something, each once, in order."""
+def content_words(text: str) -> tuple[str, ...]:
+    """Return the significant words, each once, in order."""
     return tuple(
         dict.fromkeys(
-            word for word in words(text) if word not in SMALL_WORDS and word not in _ASKING and not word.isdigit()
+            word
+            for word in folded_words(text)
+            if word not in SMALL_WORDS and word not in _ASKING and not word.isdigit()
         )
     )
 
@@ -62,8 +65,8 @@ class Vocabulary:
 
     def __init__(self, text: str) -> None:
         self.places: list[tuple[int, int]] = []
-        """Where each word of the text begins and ends, in order; `ids` says which word it is."""
-        folded = _folded(text)
+        """Start and end of each word of the text, in order; `ids` says which word it is."""
+        folded = _lower_in_place(text)
         known: dict[str, int] = {}
         ids = []
         for match in _WORD.finditer(folded):
@@ -74,70 +77,67 @@ class Vocabulary:
         self.words = list(known)
         self._roots: dict[str, list[int]] = {}
         for number, word in enumerate(self.words):
-            self._roots.setdefault(root(word), []).append(number)
+            self._roots.setdefault(word_root(word), []).append(number)
         self._vectors: NDArray[np.float32] | None = None
 
-    def likeness(self, asked: tuple[str, ...]) -> Likeness:
-        """Of each asked word to each word of the text: 1 for another form of the same word."""
+    def similarity(self, asked: tuple[str, ...]) -> Similarity:
+        """Return the similarity of each asked word to each word of the text: 1 for any form of the same word."""
         if self._vectors is None:
-            self._vectors = vectors(tuple(self.words))
-        found = _alike(asked, self._vectors)
+            self._vectors = word_vectors(tuple(self.words))
+        found = _similarity_of_forms(asked, self._vectors)
         for row, word in enumerate(asked):
-            for place in self._roots.get(root(word), ()):
+            for place in self._roots.get(word_root(word), ()):
                 found[row, place] = 1.0
         return found
 
 
-def _folded(text: str) -> str:
-    """In lower case and as long as the text itself, so that places stay as they are."""
+def _lower_in_place(text: str) -> str:
+    """Return the text in lower case and of the same length, so that offsets stay valid."""
     if text.isascii():
         return text.lower()
     return "".join(low if len(low := character.lower()) == 1 else character for character in text)
 
 
-def likeness(asked: tuple[str, ...], given: tuple[str, ...]) -> Likeness:
-    """As `Vocabulary.likeness`, for a few words."""
+def word_similarity(asked: tuple[str, ...], given: tuple[str, ...]) -> Similarity:
+    """Return the same as `Vocabulary.similarity`, for a few words."""
     if not asked or not given:
         return np.zeros((len(asked), len(given)), dtype=np.float32)
-    found = _alike(asked, vectors(given))
+    found = _similarity_of_forms(asked, word_vectors(given))
     for row, word in enumerate(asked):
         for column, other in enumerate(given):
-            if root(word) == root(other):
+            if word_root(word) == word_root(other):
                 found[row, column] = 1.0
     return found
 
 
-def _alike(asked: tuple[str, ...], given: NDArray[np.float32]) -> Likeness:
-    """Return how alike each asked word, in whichever of its forms is most alike, is to each of the given."""
-    every, starts = _in_all_forms(asked)
-    found: Likeness = np.minimum(np.maximum.reduceat(every @ given.T, starts, axis=0), NEVER_SAME)
+def _similarity_of_forms(asked: tuple[str, ...], given: NDArray[np.float32]) -> Similarity:
+    """Return the similarity of each asked word, in its closest form, to each of the given vectors."""
+    every, starts = _form_vectors(asked)
+    found: Similarity = np.minimum(np.maximum.reduceat(every @ given.T, starts, axis=0), MAX_SIMILARITY_OF_OTHERS)
     return found
 
 
 @lru_cache(maxsize=1024)
-def _in_all_forms(asked: tuple[str, ...]) -> tuple[NDArray[np.float32], list[int]]:
-    groups = [forms(word) for word in asked]
+def _form_vectors(asked: tuple[str, ...]) -> tuple[NDArray[np.float32], list[int]]:
+    groups = [word_forms(word) for word in asked]
     starts = [0, *accumulate(map(len, groups[:-1]))]
-    return vectors(tuple(form for group in groups for form in group)), starts
+    return word_vectors(tuple(form for group in groups for form in group)), starts
 
 
 @lru_cache(maxsize=4096)
-def forms(word: str) -> tuple[str, ...]:
-    """The word, and its other forms that have a vector of their own: "establish" and "established" of
-    "establishment"."""
-    stem = root(word)
-    others = [stem + end for end in _ENDINGS if len(stem) > 3 and (end == "s" or root(stem + end) == stem)]
-    pieces = _pieces(others)
+def word_forms(word: str) -> tuple[str, ...]:
+    """Return the word and its other forms that have vectors: "establish" and "established" of "establishment"."""
+    stem = word_root(word)
+    endings = ("", "e", "s", "es", "ed", "d", "ing", "er", "or", "ment", "ion", "ation")
+    others = [stem + end for end in endings if len(stem) > 3 and (end == "s" or word_root(stem + end) == stem)]
+    pieces = _count_wordpieces(others)
     return (word, *(other for other, many in zip(others, pieces, strict=True) if many == 1 and other != word))
 
 
-_ENDINGS = ("", "e", "s", "es", "ed", "d", "ing", "er", "or", "ment", "ion", "ation")
-
-
-def _pieces(of: Sequence[str]) -> list[int]:
-    """Return how many pieces the model takes each word apart into; a batch is padded, which does not count."""
+def _count_wordpieces(of: Sequence[str]) -> list[int]:
+    """Return into how many pieces the tokenizer splits each word; padding does not count."""
     counts: list[int] = []
-    for batch in batches([word[:_LONGEST_WORD] for word in of], most=_WORDS_AT_ONCE):
+    for batch in split_batches([word[:_MAX_WORD_CHARACTERS] for word in of], most=1_024):
         encoded = load_wordllama().tokenizer.encode_batch(list(batch), add_special_tokens=False)
         counts += [sum(each.attention_mask) for each in encoded]
     return counts
@@ -151,164 +151,175 @@ class KnownWord(NamedTuple):
 _known: dict[str, KnownWord] = {}
 
 
-def vectors(of: tuple[str, ...]) -> NDArray[np.float32]:
-    """One of length 1 for each word; for a number 0, because numbers are alike only where they are equal."""
-    known = _look_up(of)
-    return np.array([known[word].vector for word in of], dtype=np.float32).reshape(len(of), WIDTH)
+def word_vectors(of: tuple[str, ...]) -> NDArray[np.float32]:
+    """Return a vector of length 1 for each word; for a number zeros, because only equal numbers are similar."""
+    known = _look_up_vectors(of)
+    return np.array([known[word].vector for word in of], dtype=np.float32).reshape(len(of), VECTOR_WIDTH)
 
 
-def is_light(word: str) -> bool:
-    return _look_up((word,))[word].length < LIGHT
+def is_light_word(word: str) -> bool:
+    return _look_up_vectors((word,))[word].length < LIGHT_VECTOR_LENGTH
 
 
-def _look_up(of: tuple[str, ...]) -> dict[str, KnownWord]:
+def _look_up_vectors(of: tuple[str, ...]) -> dict[str, KnownWord]:
     found = {word: known for word in of if (known := _known.get(word))}
     missing = [word for word in dict.fromkeys(of) if word not in found]
     if not missing:
         return found
-    pieces = _pieces(missing)
+    pieces = _count_wordpieces(missing)
     # A rare form has the vector of a common one of the same word: "headquartered" that of "headquarters".
     common = [
-        next(iter(forms(word)[1:]), word) if many > 1 else word for word, many in zip(missing, pieces, strict=True)
+        next(iter(word_forms(word)[1:]), word) if many > 1 else word for word, many in zip(missing, pieces, strict=True)
     ]
-    made = np.asarray(load_wordllama().embed([word[:_LONGEST_WORD] for word in common]), dtype=np.float32)
+    made = np.asarray(load_wordllama().embed([word[:_MAX_WORD_CHARACTERS] for word in common]), dtype=np.float32)
     lengths = np.linalg.norm(made, axis=1, keepdims=True)
     made /= np.where(lengths > 0, lengths, 1)
     for word, vector, length, many in zip(missing, made, lengths[:, 0], pieces, strict=True):
         # A rare word is the mean of its pieces, which is short whatever it says.
         found[word] = KnownWord(
-            vector if not word.isdigit() else np.zeros(WIDTH, dtype=np.float32), float(length) if many == 1 else LIGHT
+            vector if not word.isdigit() else np.zeros(VECTOR_WIDTH, dtype=np.float32),
+            float(length) if many == 1 else LIGHT_VECTOR_LENGTH,
         )
-    if len(_known) + len(missing) > _MOST_KEPT:
+    if len(_known) + len(missing) > _MAX_KEPT_WORDS:
         _known.clear()
     _known.update((word, found[word]) for word in missing)
     return found
 
 
-def as_one(phrases: tuple[tuple[str, ...], ...], asked: tuple[str, ...], alike: Likeness) -> Likeness:
-    """The likeness again, where a word that is a little like each word of a phrase counts as like the whole."""
+def combine_phrase_similarity(
+    phrases: tuple[tuple[str, ...], ...], asked: tuple[str, ...], alike: Similarity
+) -> Similarity:
+    """Return the similarity, raised for words that are a little similar to each word of a phrase.
+
+    "headquarters" is similar to "head office" as a whole, but little to either of its words."""
     for phrase in phrases:
         rows = [asked.index(word) for word in phrase]
         if len(rows) > 1 and alike.size:
-            mean = vectors(phrase).mean(axis=0)
+            mean = word_vectors(phrase).mean(axis=0)
             together = alike[rows].sum(axis=0) / len(rows) / max(1e-6, float(np.linalg.norm(mean)))
-            # A word of the phrase itself says that word, and nothing of the others.
-            fits = (alike[rows].min(axis=0) >= TOGETHER) & (alike[rows].max(axis=0) <= NEVER_SAME)
-            alike[rows] = np.where(fits, np.maximum(alike[rows], np.minimum(together, NEVER_SAME)), alike[rows])
+            # A word of the phrase itself says that word, and nothing about the others. Below 0.12 a word is unrelated.
+            fits = (alike[rows].min(axis=0) >= 0.12) & (alike[rows].max(axis=0) <= MAX_SIMILARITY_OF_OTHERS)
+            alike[rows] = np.where(
+                fits, np.maximum(alike[rows], np.minimum(together, MAX_SIMILARITY_OF_OTHERS)), alike[rows]
+            )
     return np.clip(alike, 0.0, 1.0)
 
 
 # ── what a field asks for ────────────────────────────────────────────────────────────────────────────────────────────
 
-Kind: TypeAlias = Literal[
+# The form of an answer.
+AnswerKind: TypeAlias = Literal[
     "year", "date", "money", "measure", "count", "number", "yesno", "option", "person", "city", "state", "country",
     "nationality", "place", "organisation", "name", "title", "code", "url", "text",
 ]  # fmt: skip
-"""What an answer looks like."""
 
 
-ALSO_CALLED = "Also called: "
-"""How a description begins that lists other names of a field."""
-
-
-class Wanted(Noun, frozen=True):
+class FieldQuery(Struct, frozen=True):
     field: Field
-    kind: Kind
+    kind: AnswerKind
     phrases: tuple[tuple[str, ...], ...]
-    """What the name, the question and the description say, each as its telling words. The first is the name's."""
-    said_by_kind: frozenset[str]
-    """Words that only say of which kind the answer is: an answer of that kind needs no such word beside it."""
-    weighty: frozenset[str]
-    """Words that say so much that a place which leaves one out speaks of something else."""
-    twins: Mapping[str, tuple[str, ...]] = {}
-    """For a word the words of other phrases that mean the same: "birthday" for "born"."""
-    of_row: frozenset[str] = frozenset()
-    """Words that stand before the row's name in the question and say what it is: "album" of "the album {Title}"."""
+    """Significant words of the name, of the question and of the description; the name's come first."""
+    kind_words: frozenset[str]
+    """Words that only name the kind of the answer: an answer of that kind needs no such word next to it."""
+    essential: frozenset[str]
+    """Words so specific that a passage without one of them speaks of something else."""
+    synonyms: Mapping[str, tuple[str, ...]] = {}
+    """For each word, those of the other phrases that mean the same: "birthday" for "born"."""
+    row_words: frozenset[str] = frozenset()
+    """Words before the row's name in the question that say what it is: "album" of "the album {Title}"."""
     unit: str = ""
     """The field's unit, or one that its name gives: "Capacity (MW)"."""
-    bare: bool = False
+    number_only: bool = False
     """The answer is the number alone, because the field's name says the unit."""
     options: tuple[str, ...] = ()
     which: tuple[str, ...] = ()
-    """What the question asks for one of: "river" of "Which river does it lie on?"."""
+    """The noun that the question asks for: "river" of "Which river does it lie on?"."""
 
     @property
-    def aside(self) -> frozenset[str]:
-        """Words that a place need not say: those of the kind, and those of what the row is."""
-        return self.said_by_kind | self.of_row
+    def optional_words(self) -> frozenset[str]:
+        """Return the words that a passage need not contain: those for the kind of answer and for the kind of row."""
+        return self.kind_words | self.row_words
 
     @property
     def words(self) -> tuple[str, ...]:
-        """All telling words, each once."""
-        return _each_once(self.phrases)
+        """Return all significant words, each once."""
+        return _unique_words(self.phrases)
 
 
 @lru_cache(maxsize=512)
-def _each_once(phrases: tuple[tuple[str, ...], ...]) -> tuple[str, ...]:
+def _unique_words(phrases: tuple[tuple[str, ...], ...]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(word for phrase in phrases for word in phrase))
 
 
 @lru_cache(maxsize=512)
-def wanted(field: Field) -> Wanted:
+def build_field_query(field: Field) -> FieldQuery:
     asked = PLACEHOLDER.sub(" ", field.question)
-    in_name = "" if _is_plural(field) else unit_in(field.name)
-    name = content(field.name.replace(in_name, " ") if in_name else field.name) or tuple(words(field.name))
-    described = field.description.removeprefix(ALSO_CALLED)
+    in_name = "" if _has_plural_suffix(field) else find_label_unit(field.name)
+    name = content_words(field.name.replace(in_name, " ") if in_name else field.name) or tuple(folded_words(field.name))
+    # A description that begins like this lists other names of the field.
+    described = field.description.removeprefix("Also called: ")
     others = described.rstrip(".").split(",") if described != field.description else [described]
-    phrases = (name, content(asked), *map(content, others))
-    twins = _twins(phrases)
-    kind, said = _kind(field, asked, name)
+    phrases = (name, content_words(asked), *map(content_words, others))
+    synonyms = _find_synonyms(phrases)
+    kind, said = _infer_kind(field, asked, name)
     if in_name and kind in ("count", "number", "text", "name"):
         kind = "measure" if parse_unit(in_name) else "money"
-    return Wanted(
+    return FieldQuery(
         field=field,
         kind=kind,
         phrases=(phrases[0], *(phrase for phrase in phrases[1:] if phrase)),
-        said_by_kind=frozenset(said),
-        # A light word weighs where another phrase says it in a weightier one.
-        weighty=frozenset(
-            word for phrase in phrases for word in phrase if not all(map(is_light, (word, *twins.get(word, ()))))
+        kind_words=frozenset(said),
+        # A light word is essential only if another phrase has a more specific word for the same.
+        essential=frozenset(
+            word
+            for phrase in phrases
+            for word in phrase
+            if not all(map(is_light_word, (word, *synonyms.get(word, ()))))
         ),
-        twins=twins,
-        of_row=frozenset(_before_name(field.question)),
+        synonyms=synonyms,
+        row_words=frozenset(_words_before_placeholder(field.question)),
         unit=field.unit or in_name,
-        bare=not field.unit and bool(in_name) and field.type in ("text", "number"),
+        number_only=not field.unit and bool(in_name) and field.type in ("text", "number"),
         options=field.options if field.type == "select" else (),
-        which=tuple(words(which[1])[-1:]) if (which := _WHICH.search(asked)) else (),
+        which=tuple(folded_words(which[1])[-1:]) if (which := _WHICH.search(asked)) else (),
     )
 
 
-def _is_plural(field: Field) -> bool:
+def _has_plural_suffix(field: Field) -> bool:
     """Return True if the "(s)" of a name is its plural, and no second: "Author(s)", but not "Duration (s)"."""
     name = field.name.strip().lower()
     if not name.endswith("(s)") or field.type == "number":
         return False
-    return float(likeness(content(name[:-3]), ("time", "duration", "seconds")).max(initial=0.0)) < RELATED
+    return (
+        float(word_similarity(content_words(name[:-3]), ("time", "duration", "seconds")).max(initial=0.0)) < MIN_RELATED
+    )
 
 
-def _twins(phrases: Sequence[tuple[str, ...]]) -> dict[str, tuple[str, ...]]:
+def _find_synonyms(phrases: Sequence[tuple[str, ...]]) -> dict[str, tuple[str, ...]]:
     found = {}
     for phrase in phrases:
         others = tuple(dict.fromkeys(word for other in phrases for word in other if word not in phrase))
         for word in phrase if others else ():
-            alike = likeness((word,), others)[0].tolist()
-            found[word] = tuple(other for other, like in zip(others, alike, strict=True) if RELATED <= like < 1)
+            alike = word_similarity((word,), others)[0].tolist()
+            found[word] = tuple(other for other, like in zip(others, alike, strict=True) if MIN_RELATED <= like < 1)
     return found
 
 
+# Up to four words right before a placeholder; the limits keep it linear.
 _BEFORE = re.compile(r"((?:[\w'’-]{1,40}\s{1,9}){0,4})$")
 
 
-def _before_name(question: str) -> Iterator[str]:
-    """The telling words right before each placeholder, back to the first small word."""
+def _words_before_placeholder(question: str) -> Iterator[str]:
+    """Yield the significant words right before each placeholder, back to the first small word."""
     for place in PLACEHOLDER.finditer(question):
         before = _BEFORE.search(question, 0, place.start())
-        yield from takewhile(content, reversed(words(before[1] if before else "")))
+        yield from takewhile(content_words, reversed(folded_words(before[1] if before else "")))
 
 
 # ── the kind ─────────────────────────────────────────────────────────────────────────────────────────────────────────
 
-_OF_TYPE: dict[str, Kind] = {
+# The kind of a typed field; name and question can only narrow "number" and "date".
+_OF_TYPE: dict[str, AnswerKind] = {
     "money": "money",
     "date": "date",
     "url": "url",
@@ -316,7 +327,7 @@ _OF_TYPE: dict[str, Kind] = {
     "select": "option",
     "number": "number",
 }
-_BY_QUESTION: tuple[tuple[str, Kind], ...] = (
+_BY_QUESTION: tuple[tuple[str, AnswerKind], ...] = (
     (r"\bwho(?:m|se)?\b", "person"),
     (r"\bwhen\b", "date"),
     (r"\bwhere\b", "place"),
@@ -324,7 +335,8 @@ _BY_QUESTION: tuple[tuple[str, Kind], ...] = (
     (r"\bhow much\b", "number"),
     (r"\bhow (?:long|far|old|tall|high|large|big|fast|deep|wide|heavy)\b", "measure"),
 )
-_CALLED: dict[str, Kind] = {
+# Common names of kinds. A word similar to one of these asks for that kind.
+_KIND_NAMES: dict[str, AnswerKind] = {
     "year": "year",
     "date": "date",
     "day": "date",
@@ -344,26 +356,29 @@ _CALLED: dict[str, Kind] = {
     "url": "url",
     "code": "code",
 }
-"""What kinds are called. A word that is like one of these asks for that kind."""
 _WHICH = re.compile(
     r"\b(?:what|which)\s+((?:[\w'’-]+\s+){0,3}?[\w'’-]+?)\s*(?=\b(?:is|are|was|were|do|does|did|has|have|had|can|of|in|on)\b|\?|$)",
     re.IGNORECASE,
 )
-NUMBERS: frozenset[Kind] = frozenset({"year", "date", "money", "measure", "count", "number"})
-_FITS: dict[str, frozenset[Kind]] = {"number": NUMBERS - {"date"}, "date": frozenset({"date", "year"})}
+# Kinds that a typed field can hold, whatever its question says.
+_FITS: dict[str, frozenset[AnswerKind]] = {
+    "number": frozenset({"year", "money", "measure", "count", "number"}),
+    "date": frozenset({"date", "year"}),
+}
 
 
-def _kind(field: Field, asked: str, name: tuple[str, ...]) -> tuple[Kind, set[str]]:
-    """The kind, and the words that said so and nothing more."""
+def _infer_kind(field: Field, asked: str, name: tuple[str, ...]) -> tuple[AnswerKind, set[str]]:
+    """Return the kind of answer, and the words that name this kind and nothing more."""
     given = _OF_TYPE.get(field.type)
     if given is not None and field.type not in _FITS:
-        return given, {word for word in name if _called(word) == given}
-    said: list[tuple[Kind, str]] = []
-    if (which := _WHICH.search(asked)) and (head := words(which[1])[-1:]) and (kind := _called(head[0])):
+        return given, {word for word in name if _kind_of_word(word) == given}
+    said: list[tuple[AnswerKind, str]] = []
+    if (which := _WHICH.search(asked)) and (head := folded_words(which[1])[-1:]) and (kind := _kind_of_word(head[0])):
         said.append((kind, head[0]))
     said += [(kind, "") for pattern, kind in _BY_QUESTION if re.search(pattern, asked, re.IGNORECASE)]
-    said += [(kind, word) for word in (*name[-1:], *name[:-1]) if (kind := _called(word))]
-    if field.type == "number":  # when something was, as a number, is a year
+    said += [(kind, word) for word in (*name[-1:], *name[:-1]) if (kind := _kind_of_word(word))]
+    # A date that must be a number is a year.
+    if field.type == "number":
         said = [("year" if kind == "date" else kind, word) for kind, word in said]
     fits = _FITS.get(field.type)
     fitting = [(kind, word) for kind, word in said if fits is None or kind in fits]
@@ -373,28 +388,27 @@ def _kind(field: Field, asked: str, name: tuple[str, ...]) -> tuple[Kind, set[st
             kind = "measure"
         return kind, set()
     kind = fitting[0][0]
-    if kind == "number":  # "how much" may ask for money, or for anything else that is counted or measured
-        closer: list[Kind] = [other for other, _ in fitting if other in ("money", "count")]
+    # "how much" may ask for money, or for anything else that is counted or measured.
+    if kind == "number":
+        closer: list[AnswerKind] = [other for other, _ in fitting if other in ("money", "count")]
         kind = closer[0] if closer else kind
     if kind in ("count", "number") and field.unit:
         kind = "measure"
     if field.type == "date":
         kind = "date"
-    elif kind == "date" and "year" in words(asked):
+    elif kind == "date" and "year" in folded_words(asked):
         kind = "year"
-    return kind, {word for other, word in said if word in _CALLED and _akin(other, kind)}
+    return kind, {word for other, word in said if word in _KIND_NAMES and _are_kindred(other, kind)}
 
 
-def _akin(one: Kind, other: Kind) -> bool:
+def _are_kindred(one: AnswerKind, other: AnswerKind) -> bool:
     return one == other or {one, other} <= {"year", "date"} or {one, other} <= {"count", "number", "measure"}
 
 
-_AS_GOOD_AS = 0.5
-
-
 @lru_cache(maxsize=4096)
-def _called(word: str) -> Kind | None:
-    names = tuple(_CALLED)
-    alike = (vectors((word,)) @ vectors(names).T)[0]
+def _kind_of_word(word: str) -> AnswerKind | None:
+    names = tuple(_KIND_NAMES)
+    alike = (word_vectors((word,)) @ word_vectors(names).T)[0]
     best = int(alike.argmax())
-    return _CALLED[names[best]] if alike[best] >= _AS_GOOD_AS else None
+    # Stricter than MIN_RELATED: "height" is related to "size", but does not mean it.
+    return _KIND_NAMES[names[best]] if alike[best] >= 0.5 else None

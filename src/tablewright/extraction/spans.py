@@ -1,4 +1,7 @@
-"""Find what an answer of some kind looks like, with its place in the text."""
+"""Find values of a kind (a year, an amount, a person, a place …) in a short text, with their offsets.
+
+Values are recognised by form and by lists of countries and states; what they mean is decided elsewhere.
+"""
 
 from __future__ import annotations
 
@@ -6,50 +9,47 @@ import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
-from tablewright.domain.model import Noun
-from tablewright.domain.text import normalize_words, show
-from tablewright.extraction.meaning import Kind, Wanted
+from tablewright.domain.model import Struct
+from tablewright.domain.text import format_value, normalize_words
+from tablewright.extraction.meaning import AnswerKind, FieldQuery
 from tablewright.text import SMALL_WORDS
-from tablewright.values.choices import NEGATIONS, plain_boolean
-from tablewright.values.countries import COUNTRIES, COUNTRY_OF, STATES
-from tablewright.values.currencies import SYMBOLS
+from tablewright.values.choices import NEGATIONS, read_plain_boolean
+from tablewright.values.countries import COUNTRIES, COUNTRY_BY_DEMONYM, STATES
+from tablewright.values.currencies import CURRENCY_SYMBOLS
 from tablewright.values.dates import MONTHS, WEEKDAYS, read_date, read_dates
-from tablewright.values.measures import in_unit, read_measures
+from tablewright.values.measures import convert_measure, read_measures
 from tablewright.values.money import read_amounts
 from tablewright.values.numbers import read_numbers
-from tablewright.values.units import parse_unit, unit_at
+from tablewright.values.units import parse_unit, read_unit_at
 
-LONGEST_TEXT = 200
-LONGEST_NAME = 9  # words
-LONGEST_NUMBER = 40  # characters, with what stands beside it
+# Below this a value is only a last resort: a year if a count is asked.
 UNSURE = 0.5
-"""Below this a value is read so only for want of a better one: a year where a count is asked."""
 
 
-def typed(want: Wanted, text: str) -> Sequence[TypedSpan]:
-    """Those that have a form by which they can be told from other words, in order."""
-    if want.kind == "option":
-        option = option_in(want, text)
+def find_typed_spans(query: FieldQuery, text: str) -> Sequence[TypedSpan]:
+    """Return the values that can be recognised by their form, in order."""
+    if query.kind == "option":
+        option = find_option(query, text)
         return (option,) if option else ()
-    if want.kind in ("yesno", "text"):
+    if query.kind in ("yesno", "text"):
         return ()
-    found = spans(want.kind, text, want.unit)
-    if want.kind in ("count", "number"):
+    found = find_spans(query.kind, text, query.unit)
+    if query.kind in ("count", "number"):
         ranges = [match.span() for match in _RANGE.finditer(text)]
         found = [span for span in found if not any(span.start < end and start < span.end for start, end in ranges)]
-    if want.kind == "date" and not found:
+    if query.kind == "date" and not found:
         return tuple(
-            TypedSpan(value=span.value, start=span.start, end=span.end, sure=0.5) for span in spans("year", text)
+            TypedSpan(value=span.value, start=span.start, end=span.end, sure=0.5) for span in find_spans("year", text)
         )
-    if want.kind == "number" and want.field.type == "text":
-        return tuple(_in_groups(found, text))
-    if want.bare:
-        return tuple(_bare(span, want.unit) for span in found if span.sure > UNSURE)
+    if query.kind == "number" and query.field.type == "text":
+        return tuple(_join_digit_groups(found, text))
+    if query.number_only:
+        return tuple(_convert_to_number(span, query.unit) for span in found if span.sure > UNSURE)
     return found
 
 
-def _in_groups(found: Sequence[TypedSpan], text: str) -> Iterator[TypedSpan]:
-    """Numbers with the groups of digits behind them: a telephone number is one."""
+def _join_digit_groups(found: Sequence[TypedSpan], text: str) -> Iterator[TypedSpan]:
+    """Yield numbers together with the digit groups after them, such as a telephone number."""
     end = 0
     for span in found:
         if span.start < end:
@@ -59,49 +59,54 @@ def _in_groups(found: Sequence[TypedSpan], text: str) -> Iterator[TypedSpan]:
         yield TypedSpan(value=text[span.start : end], start=span.start, end=end, sure=span.sure)
 
 
-def whole(want: Wanted, value: str) -> TypedSpan | None:
-    """The answer that the value of a label or a cell is, or holds."""
+def read_whole_value(query: FieldQuery, value: str) -> TypedSpan | None:
+    """Return the answer that a label's value or a cell is or contains, if any."""
     if not any(character.isalnum() for character in value):
         return None
-    if want.kind == "yesno":
-        verdict = plain_boolean(value)
+    if query.kind == "yesno":
+        verdict = read_plain_boolean(value)
         return None if verdict is None else TypedSpan(value="yes" if verdict else "no", start=0, end=len(value))
-    if want.kind in _NAMES:
+    if query.kind in _NAMES:
         text = value.split(" | ")[0].strip(" .;")
-        if want.kind == "city":
-            # A part with a number in it is of the street, or the code of a post office.
+        if query.kind == "city":
+            # A part with a number in it is a street or a postal code.
             parts = [part.strip() for part in text.split(",")]
             text = next((part for part in parts if not any(map(str.isdigit, part))), parts[0])
-        if not 0 < len(text) <= LONGEST_TEXT or (want.kind == "person" and _is_no_name(text)):
+        # A longer text is a paragraph, a longer name a sentence.
+        if not 0 < len(text) <= 200 or (query.kind == "person" and _cannot_be_person(text)):
             return None
-        if want.kind != "text" and (len(text.split()) > LONGEST_NAME or text.islower()):
+        if query.kind != "text" and (len(text.split()) > 9 or text.islower()):
             return TypedSpan(value=text, start=0, end=len(text), sure=0.5)
         return TypedSpan(value=text, start=0, end=len(text))
-    found = typed(want, value)
-    if want.kind == "count" and _is_address(value):
-        return None  # the number of a house
-    if want.kind in ("count", "number") and (date := read_date(value)) and date.clean and len(date.iso) > 4:
-        return None  # a year may be a number, a day is none
-    if found and want.kind == "number" and want.field.type == "text" and len(value) <= LONGEST_NUMBER:
-        return TypedSpan(value=value.strip(), start=0, end=len(value))  # a telephone number, "19 mpg in town"
+    found = find_typed_spans(query, value)
+    if query.kind == "count" and _ends_in_place_name(value):
+        # The number of a house.
+        return None
+    if query.kind in ("count", "number") and (date := read_date(value)) and date.clean and len(date.iso) > 4:
+        # A year may be a number, a day may not.
+        return None
+    if found and query.kind == "number" and query.field.type == "text" and len(value) <= 40:
+        # A telephone number, "19 mpg in town".
+        return TypedSpan(value=value.strip(), start=0, end=len(value))
     best = max(found, key=lambda span: (span.sure, -span.start), default=None)
-    # A year beside the label of a count says when, not how many.
-    return None if best is not None and want.kind == "count" and best.sure <= UNSURE else best
+    # A year next to the label of a count says when, not how many.
+    return None if best is not None and query.kind == "count" and best.sure <= UNSURE else best
 
 
-def _is_no_name(text: str) -> bool:
-    """Return True if it cannot be a person: it has a digit, or is where something is."""
-    return any(map(str.isdigit, text)) or _is_address(text)
+def _cannot_be_person(text: str) -> bool:
+    """Return True if it cannot be a person: it has a digit or is an address."""
+    return any(map(str.isdigit, text)) or _ends_in_place_name(text)
 
 
-def _is_address(text: str) -> bool:
+def _ends_in_place_name(text: str) -> bool:
     """Return True if it ends in a country or a state: "4 Mill Lane, Lyon, France"."""
     before, _, last = text.rpartition(",")
     return bool(before) and last.strip(" .") in COUNTRIES | STATES
 
 
 _GROUPS = re.compile(r"\+?[\d(][\d\s()./-]*\d(?!\w)")
-_RANGE = re.compile(r"\d\s?[–—-]\s?\d")  # "51–100 persons" is no number of persons
+# "51–100 persons" does not say how many.
+_RANGE = re.compile(r"\d\s?[–—-]\s?\d")
 _NAMES = frozenset(
     ("text", "name", "organisation", "title", "person", "place", "country", "nationality", "city", "state")
 )
@@ -110,13 +115,13 @@ _NAMES = frozenset(
 # ── options ──────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def option_in(want: Wanted, text: str) -> TypedSpan | None:
-    """The one option that the text names and does not deny; with several it is unsure."""
+def find_option(query: FieldQuery, text: str) -> TypedSpan | None:
+    """Return the only option that the text names and does not deny; None if it names several."""
     words = f" {normalize_words(text)} "
     named = [
         option
-        for option in want.options
-        if normalize_words(option) and _other_names(words, f" {normalize_words(option)} ")
+        for option in query.options
+        if normalize_words(option) and _is_named_undenied(words, f" {normalize_words(option)} ")
     ]
     longest = [
         option
@@ -130,8 +135,8 @@ def option_in(want: Wanted, text: str) -> TypedSpan | None:
     return TypedSpan(value=longest[0], start=start, end=end)
 
 
-def _other_names(words: str, option: str) -> bool:
-    """Return True if it stands there without a denial right before it: "not a charity", "no longer open"."""
+def _is_named_undenied(words: str, option: str) -> bool:
+    """Return True if an option occurs without a denial right before it: "not a charity", "no longer open"."""
     place = words.find(option)
     while place >= 0:
         if NEGATIONS.isdisjoint(words[:place].split()[-2:]):
@@ -140,15 +145,19 @@ def _other_names(words: str, option: str) -> bool:
     return False
 
 
-def _bare(span: TypedSpan, unit: str) -> TypedSpan:
-    """The number alone, in the unit that the field's name gives."""
+def _convert_to_number(span: TypedSpan, unit: str) -> TypedSpan:
+    """Return the number alone, in the unit of the field's name."""
     measure = next(iter(read_measures(span.value, unit)), None)
-    fit = in_unit(measure, unit) if measure else None
-    return span if fit is None else TypedSpan(value=show(fit.value), start=span.start, end=span.end, sure=span.sure)
+    fit = convert_measure(measure, unit) if measure else None
+    return (
+        span
+        if fit is None
+        else TypedSpan(value=format_value(fit.value), start=span.start, end=span.end, sure=span.sure)
+    )
 
 
-class TypedSpan(Noun, frozen=True):
-    """`value` is the answer as it would be written in a cell; `text[start:end]` is what it was read from."""
+class TypedSpan(Struct, frozen=True):
+    """`value` is the answer as a cell shows it; it was read from `text[start:end]`. `sure` is below 1 in doubt."""
 
     value: str
     start: int
@@ -157,51 +166,52 @@ class TypedSpan(Noun, frozen=True):
 
 
 @lru_cache(maxsize=4096)
-def spans(kind: Kind, text: str, unit: str = "", likely: str = "") -> Sequence[TypedSpan]:
-    """All answers of that kind in a short text, in order; `likely` is a unit like the one that is mostly given."""
+def find_spans(kind: AnswerKind, text: str, unit: str = "", likely: str = "") -> Sequence[TypedSpan]:
+    """Return all values of that kind in a short text, in order; `likely` is a unit of the usual dimension."""
     match kind:
         case "year":
-            return tuple(_years(text))
+            return tuple(_find_years(text))
         case "date":
-            return tuple(_dates(text))
+            return tuple(_find_dates(text))
         case "money":
-            return tuple(_amounts(text, unit))
+            return tuple(_find_amounts(text, unit))
         case "measure":
-            return tuple(_measures(text, unit, likely))
+            return tuple(_find_measure_spans(text, unit, likely))
         case "count" | "number":
-            return tuple(_numbers(text, kind, unit))
+            return tuple(_find_number_spans(text, kind, unit))
         case "city":
-            return tuple(_places(text, "city"))
+            return tuple(_find_places(text, "city"))
         case "state":
-            return tuple(_of_level(text, STATES))
+            return tuple(_find_known_places(text, STATES))
         case "country":
-            return tuple(_countries(text))
+            return tuple(_find_countries(text))
         case "place":
-            return tuple(_places(text, "place"))
+            return tuple(_find_places(text, "place"))
         case "nationality":
-            return tuple(_nationalities(text))
+            return tuple(_find_known_places(text, frozenset(COUNTRY_BY_DEMONYM)))
         case "person":
-            return tuple(_people(text))
+            return tuple(_find_people(text))
         case "name":
-            return tuple(_names(text))
+            return tuple(_find_names(text))
         case "organisation":
-            return tuple(span for span in _names(text) if span.value not in STATES and span.value not in COUNTRIES)
+            return tuple(span for span in _find_names(text) if span.value not in STATES and span.value not in COUNTRIES)
         case "title":
-            return tuple(_titles(text))
+            return tuple(_find_titles(text))
         case "code":
-            return tuple(_codes(text))
+            return tuple(_find_codes(text))
         case "url":
-            return tuple(_urls(text))
+            return tuple(_find_urls(text))
         case _:
             return ()
 
 
 # ── numbers, dates, money ────────────────────────────────────────────────────────────────────────────────────────────
 
-_YEAR = re.compile(rf"(?<![\d.,/{SYMBOLS}-])(1[0-9]{{3}}|20[0-9]{{2}})(?![\d/]|[.,]\d|-\d{{4}})")
+# Not an amount of money, a part of a decimal or of a range of years.
+_YEAR = re.compile(rf"(?<![\d.,/{CURRENCY_SYMBOLS}-])(1[0-9]{{3}}|20[0-9]{{2}})(?![\d/]|[.,]\d|-\d{{4}})")
 
 
-def _years(text: str) -> Iterator[TypedSpan]:
+def _find_years(text: str) -> Iterator[TypedSpan]:
     for match in _YEAR.finditer(text):
         if not _has_unit(text, match.end()):
             yield TypedSpan(value=match[1], start=match.start(), end=match.end())
@@ -209,10 +219,10 @@ def _years(text: str) -> Iterator[TypedSpan]:
 
 def _has_unit(text: str, end: int) -> bool:
     """Return True if a number that ends here is measured in what follows: "1200 km"."""
-    return text[end : end + 1] in (" ", "-", "°") and unit_at(text, end) is not None
+    return text[end : end + 1] in (" ", "-", "°") and read_unit_at(text, end) is not None
 
 
-def _dates(text: str) -> Iterator[TypedSpan]:
+def _find_dates(text: str) -> Iterator[TypedSpan]:
     if not any(character.isdigit() for character in text):
         return
     for date in read_dates(text):
@@ -221,42 +231,45 @@ def _dates(text: str) -> Iterator[TypedSpan]:
             yield TypedSpan(value=text[date.start : date.end].strip(), start=date.start, end=date.end, sure=sure)
 
 
-def _amounts(text: str, unit: str) -> Iterator[TypedSpan]:
+def _find_amounts(text: str, unit: str) -> Iterator[TypedSpan]:
     for amount in read_amounts(text, unit):
         written = text[amount.start : amount.end]
         cents = re.search(r"\d[.,]\d{2}(?!\d)", written)
         is_marked = any(each.money.currency for each in read_amounts(written))
-        sure = 1.0 if is_marked else 0.8 if cents else 0.4  # a bare number is an amount only beside a label
+        # A bare number needs a label to be an amount.
+        sure = 1.0 if is_marked else 0.8 if cents else 0.4
         yield TypedSpan(value=written.strip(), start=amount.start, end=amount.end, sure=sure)
 
 
-def _measures(text: str, unit: str, likely: str) -> Iterator[TypedSpan]:
+def _find_measure_spans(text: str, unit: str, likely: str) -> Iterator[TypedSpan]:
     for measure in read_measures(text, unit or likely):
         written = text[measure.start : measure.end].strip()
         if not measure.unit:
             yield TypedSpan(value=written, start=measure.start, end=measure.end, sure=0.3)
-        elif not unit or in_unit(measure, unit) is not None:
-            odd = likely and not unit and not _alike(measure.unit, likely)  # 13 minutes are no height
+        elif not unit or convert_measure(measure, unit) is not None:
+            # A height is not 13 minutes.
+            odd = likely and not unit and not _same_dimension(measure.unit, likely)
             yield TypedSpan(value=written, start=measure.start, end=measure.end, sure=0.2 if odd else 1.0)
 
 
-def _alike(one: str, other: str) -> bool:
+def _same_dimension(one: str, other: str) -> bool:
     left, right = parse_unit(one), parse_unit(other)
     return left is not None and right is not None and left.kind == right.kind
 
 
-_ORDER_OR_TIME = re.compile(r"th|st|nd|rd|\s?[ap]\.?m\b", re.IGNORECASE)  # "120th", "6 p.m."
+# "120th", "6 p.m.".
+_ORDER_OR_TIME = re.compile(r"th|st|nd|rd|\s?[ap]\.?m\b", re.IGNORECASE)
 
 
-def _numbers(text: str, kind: Kind, unit: str) -> Iterator[TypedSpan]:
-    years = {(span.start, span.end) for span in _years(text)}
+def _find_number_spans(text: str, kind: AnswerKind, unit: str) -> Iterator[TypedSpan]:
+    years = {(span.start, span.end) for span in _find_years(text)}
     for number in read_numbers(text):
         written = text[number.start : number.end]
         if kind == "count" and (
             number.percent or number.value < 0 or _ORDER_OR_TIME.match(text, number.end) or _has_unit(text, number.end)
         ):
             continue
-        if re.search(rf"[{SYMBOLS}]\s?$", text[max(0, number.start - 2) : number.start]):
+        if re.search(rf"[{CURRENCY_SYMBOLS}]\s?$", text[max(0, number.start - 2) : number.start]):
             continue
         is_year = (number.start, number.end) in years
         yield TypedSpan(value=written.strip(), start=number.start, end=number.end, sure=0.25 if is_year else 1.0)
@@ -264,13 +277,15 @@ def _numbers(text: str, kind: Kind, unit: str) -> Iterator[TypedSpan]:
 
 # ── names ────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
+# Capitals of Latin scripts with accents, and of Cyrillic.
 _CAPITAL = r"[A-ZÀ-ÖØ-ÞĀĂĄĆČĎĐĒĖĘĚĢĪĶĻĽŁŃŅŇŌŐŒŘŚŞŠŢŤŪŮŰŹŻŽƏǍȘȚЀ-ЯḤṢṬẒ]"
 _WORD = rf"(?:(?:(?:Lt|St|Mt|Ft|Dr|Sgt|Capt)\. )?{_CAPITAL}(?:[\w’'&+-]|\.(?=\w)|(?<=\b{_CAPITAL})\.)*)"
 _PARTICLE = (
     r"(?:of|the|de|del|della|dell|di|da|do|dos|du|des|la|le|les|el|los|las|van|von|der|den|und|y|e|al|bin|ibn|upon|am|"
     r"an der|sur|zu|&)"
 )
-_NUMERAL = r" \d{1,3}(?!\d|[.,:]\d| (?!(?:in|on|and|at|as|since|until|before|from) )[a-z%])"  # Channel 4
+# "Channel 4", but not "Acme 12 employees".
+_NUMERAL = r" \d{1,3}(?!\d|[.,:]\d| (?!(?:in|on|and|at|as|since|until|before|from) )[a-z%])"
 _NAME = re.compile(
     rf"(?<![\w-]){_WORD}(?:(?: | (?:{_PARTICLE} ){{1,2}}){_WORD}|{_NUMERAL})*(?:,? (?:Inc|Corp|Ltd|Co)\.)?"
 )
@@ -279,33 +294,31 @@ _PERSON = re.compile(
     r"(?: (?:van|von|de|da|di|der|den|del|la|le|bin|al|el|ter|dos|Mac|St\.)){0,3}"
     rf"(?: {_CAPITAL}[\w’'-]+){{1,3}}(?: (?:Jr|Sr)\.?| I{{2,3}}| IV)?"
 )
+# The beginning of a sentence or of a quotation, where every word is capitalised.
 _OPENS = re.compile(r"(?:^|[.!?:;]\s|[\"“(])$")
-_ARTICLES = frozenset({"the", "a", "an"})
-_JOINING = frozenset({"of", "de", "la", "&"})
+# Pronouns, prepositions and conjunctions are capitalised like a name at the beginning of a sentence. "Will" is more
+# often a name there.
 _OPENING = (SMALL_WORDS - {"will"}) | frozenset(
     """after although among before between both despite during each following however like over since though under
     unlike until upon while""".split()
 )
-"""Pronouns, prepositions and conjunctions: at the beginning of a sentence they are capital like a name. "Will" is more
-often a name there."""
 
 
-def _trim(match: re.Match[str]) -> tuple[str, int]:
-    """Without what is no part of the name: the month of a date, an article, and a small word that is capital only
-    because a sentence starts with it."""
+def _trim_name(match: re.Match[str]) -> tuple[str, int]:
+    """Return the name and its start without the month of a date, an article, or a capitalised first word."""
     name, start = match[0], match.start()
     while name:
         first, _, rest = name.partition(" ")
         word, end = first.casefold(), start + len(first)
         opens = word in _OPENING and first.istitle() and bool(_OPENS.search(match.string, 0, start))
-        left_over = start > match.start() and word in _JOINING
-        if not (opens or left_over or word in _ARTICLES or _is_dated(word, match.string, end)):
+        left_over = start > match.start() and word in ("of", "de", "la", "&")
+        if not (opens or left_over or word in ("the", "a", "an") or _precedes_number(word, match.string, end)):
             break
         start, name = start + len(name) - len(rest), rest
     return name, start
 
 
-def _is_dated(word: str, text: str, end: int) -> bool:
+def _precedes_number(word: str, text: str, end: int) -> bool:
     """Return True if a word is the month or the day of a date: a number follows it."""
     return (word in MONTHS or word in WEEKDAYS) and bool(_NUMBER_NEXT.match(text, end))
 
@@ -313,32 +326,37 @@ def _is_dated(word: str, text: str, end: int) -> bool:
 _NUMBER_NEXT = re.compile(r",? \d")
 
 
-def _names(text: str) -> Iterator[TypedSpan]:
+def _find_names(text: str) -> Iterator[TypedSpan]:
     for match in _NAME.finditer(text):
-        name, start = _trim(match)
-        name = _unowned(name, text, start).rstrip("'’-&")
+        name, start = _trim_name(match)
+        name = _strip_possessive(name, text, start).rstrip("'’-&")
         words = re.split(r"[ -]", name)
-        if len(name) > 1 and name not in _NO_NAME and not all(word in COUNTRY_OF or word == "born" for word in words):
+        if (
+            len(name) > 1
+            and name not in _NO_NAME
+            and not all(word in COUNTRY_BY_DEMONYM or word == "born" for word in words)
+        ):
             yield TypedSpan(value=name, start=start, end=start + len(name))
 
 
 _POSSESSIVE = re.compile(r"(?:'s|’s|['’])$")
+# What remains of a name that was cut at a full stop.
 _NO_NAME = frozenset("Inc Ltd Corp Co LLC Lt Dr Mr Mrs Ms St Jr Sr II III Sgt Capt".split())
 
 
-def _unowned(name: str, text: str, start: int) -> str:
-    """ "Vietnam" of "Vietnam's top division", but all of "St. George's"."""
+def _strip_possessive(name: str, text: str, start: int) -> str:
+    """Return "Vietnam" for "Vietnam's top division", but all of "St. George's"."""
     follows = text[start + len(name) : start + len(name) + 2]
     return _POSSESSIVE.sub("", name) if len(follows) == 2 and follows[0] == " " and follows[1].isalpha() else name
 
 
+# A house number before a name makes it a street: "7 Mill Lane", but "in 1994 Jane Hart".
 _HOUSE = re.compile(r"(?<![\d.,])\d{1,3}[a-z]?\s$")
-"""What a street has before its name, and a person has not: "7 Mill Lane", but "in 1994 Jane Hart"."""
 
 
-def _people(text: str) -> Iterator[TypedSpan]:
+def _find_people(text: str) -> Iterator[TypedSpan]:
     for match in _PERSON.finditer(text):
-        name, start = _trim(match)
+        name, start = _trim_name(match)
         if " " in name and not _HOUSE.search(text, max(0, start - 8), start):
             yield TypedSpan(value=name, start=start, end=start + len(name))
 
@@ -354,40 +372,44 @@ _NOT_A_CITY = frozenset(
 )
 
 
-def _places(text: str, level: str) -> Iterator[TypedSpan]:
+def _find_places(text: str, level: str) -> Iterator[TypedSpan]:
     for match in _CHAIN.finditer(text):
-        chain, start = _trim(match)
-        if len(chain) < 2 or chain.split()[0] in _NOT_A_CITY or chain in COUNTRY_OF:
+        chain, start = _trim_name(match)
+        if len(chain) < 2 or chain.split()[0] in _NOT_A_CITY or chain in COUNTRY_BY_DEMONYM:
             continue
         if level == "place":
             if ", " not in chain and _IN_AN_ADDRESS.search(text[max(0, start - 30) : start]):
                 continue
-            chain = _unowned(chain, text, start)
+            chain = _strip_possessive(chain, text, start)
             yield TypedSpan(value=chain, start=start, end=start + len(chain))
             continue
-        if _IN_AN_ADDRESS.search(text[max(0, start - 30) : start]):  # what follows the street
+        # The city follows the street.
+        if _IN_AN_ADDRESS.search(text[max(0, start - 30) : start]):
             street, _, chain = chain.partition(", ")
             start += len(street) + len(", ")
         first, *rest = chain.split(", ")
         if not first:
             continue
         placed = any(part in COUNTRIES or part in STATES for part in rest)
-        wide = first in COUNTRIES or first in STATES  # and seldom a city, such as Singapore
-        first = _unowned(first, text, start)
+        # Seldom a city as well, such as Singapore.
+        wide = first in COUNTRIES or first in STATES
+        first = _strip_possessive(first, text, start)
         yield TypedSpan(value=first, start=start, end=start + len(first), sure=1.0 if placed else 0.5 if wide else 0.8)
 
 
+# A house number before the name: the name is that of a street.
 _IN_AN_ADDRESS = re.compile(r"\d (?:[A-Z][\w.]* of the )?$")
+# A run of capitalised words, in which known names are looked up.
 _KNOWN = re.compile(rf"{_CAPITAL}[\w.’'-]*(?: (?:and |of )?{_CAPITAL}[\w.’'-]*)*")
 
 
-def _of_level(text: str, known: frozenset[str]) -> Iterator[TypedSpan]:
+def _find_known_places(text: str, known: frozenset[str]) -> Iterator[TypedSpan]:
     for match in _KNOWN.finditer(text):
-        yield from _longest(match[0], match.start(), known)
+        yield from _longest_known_names(match[0], match.start(), known)
 
 
-def _longest(run: str, start: int, known: frozenset[str] | dict[str, str]) -> Iterator[TypedSpan]:
-    """The known names inside a run of capitals: "United States" in "the United States Navy"."""
+def _longest_known_names(run: str, start: int, known: frozenset[str] | dict[str, str]) -> Iterator[TypedSpan]:
+    """Yield the longest known names inside a run of capitals: "United States" in "the United States Navy"."""
     words = [(word.group(), word.start()) for word in re.finditer(r"\S+", run)]
     place = 0
     while place < len(words):
@@ -406,25 +428,26 @@ def _longest(run: str, start: int, known: frozenset[str] | dict[str, str]) -> It
             place += 1
 
 
-def _countries(text: str) -> Iterator[TypedSpan]:
-    found = list(_of_level(text, COUNTRIES))
-    for span in _of_level(text, frozenset(COUNTRY_OF)):
+def _find_countries(text: str) -> Iterator[TypedSpan]:
+    found = list(_find_known_places(text, COUNTRIES))
+    for span in _find_known_places(text, frozenset(COUNTRY_BY_DEMONYM)):
         if not any(other.start <= span.start < other.end for other in found):
-            found.append(TypedSpan(value=COUNTRY_OF[span.value], start=span.start, end=span.end, sure=0.8 * span.sure))
+            found.append(
+                TypedSpan(value=COUNTRY_BY_DEMONYM[span.value], start=span.start, end=span.end, sure=0.8 * span.sure)
+            )
     yield from sorted(found, key=lambda span: span.start)
-
-
-def _nationalities(text: str) -> Iterator[TypedSpan]:
-    yield from _of_level(text, frozenset(COUNTRY_OF))
 
 
 # ── titles, codes, addresses ─────────────────────────────────────────────────────────────────────────────────────────
 
 _QUOTED = re.compile(r"[\"“„«]([^\"”“»]{2,80})[\"”»]")
+# Scripts other than Latin: a title in one is recognised by the script alone.
 _SCRIPTS = r"\u0370-\u03ff\u0400-\u04ff\u0590-\u06ff\u0900-\u0dff\u0e00-\u0e7f\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af"
 _FOREIGN = re.compile(rf"[{_SCRIPTS}][{_SCRIPTS}\u3000-\u303f\s·!?]*")
 _AFTER_COLON = re.compile(r"(?<=: )[^\W\d_][^;:,()\[\]]{1,80}(?:, [^;:,()\[\]]{1,40}(?=[;)]))?")
+# Capitals with digits, five digits or more, or groups of digits.
 _CODE = re.compile(r"(?<![\w-])(?:(?=[A-Z0-9-]*[A-Z])[A-Z0-9]{2,}(?:-[A-Z0-9]+)*|\d{5,}|\d+(?:-\d+){2,})(?![\w])")
+# Common endings only: "Inc.The" is not an address.
 _ENDINGS = r"(?:com|org|net|io|co|example|edu|gov|ai|de|fr|uk|eu|info|biz)"
 _URL = re.compile(
     r"https?://[^\s<>\"')\]]+|\bwww\.[^\s<>\"')\]]+|"
@@ -432,7 +455,7 @@ _URL = re.compile(
 )
 
 
-def _titles(text: str) -> Iterator[TypedSpan]:
+def _find_titles(text: str) -> Iterator[TypedSpan]:
     for match in _AFTER_COLON.finditer(text):
         title = match[0].strip()
         yield TypedSpan(value=title, start=match.start(), end=match.start() + len(title))
@@ -441,15 +464,15 @@ def _titles(text: str) -> Iterator[TypedSpan]:
     for match in _FOREIGN.finditer(text):
         title = match[0].strip()
         yield TypedSpan(value=title, start=match.start(), end=match.start() + len(title))
-    yield from _names(text)
+    yield from _find_names(text)
 
 
-def _codes(text: str) -> Iterator[TypedSpan]:
+def _find_codes(text: str) -> Iterator[TypedSpan]:
     for match in _CODE.finditer(text):
         yield TypedSpan(value=match[0], start=match.start(), end=match.end())
 
 
-def _urls(text: str) -> Iterator[TypedSpan]:
+def _find_urls(text: str) -> Iterator[TypedSpan]:
     for match in _URL.finditer(text):
         address = match[0].rstrip(".,;:!?")
         yield TypedSpan(value=address, start=match.start(), end=match.start() + len(address))

@@ -11,34 +11,36 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
-from tablewright.domain.fieldspec import PLACEHOLDER, columns_in
+from tablewright.domain.fieldspec import PLACEHOLDER, find_template_columns
 from tablewright.domain.model import Field, Money, Value
-from tablewright.domain.text import show
+from tablewright.domain.text import format_value
 from tablewright.errors import BadFormula
 from tablewright.formulas.functions import (
     ALLOWANCE,
-    BINARY,
-    FUNCTIONS,
-    MANY,
-    MOST_WORK,
+    BINARY_OPERATORS,
+    FORMULA_FUNCTIONS,
+    MAX_ARGUMENTS,
+    MAX_WORK_CHARACTERS,
     Unevaluable,
-    as_number,
-    clean,
-    holds,
-    join,
-    joined,
-    take,
+    clean_result,
+    is_true,
+    join_operands,
+    join_texts,
+    parse_number_text,
+    spend_allowance,
 )
-from tablewright.formulas.functions import number as number_of
-from tablewright.formulas.functions import text as text_of
-from tablewright.values.measures import Measure, in_unit
+from tablewright.formulas.functions import format_operand as text_of
+from tablewright.formulas.functions import to_number as number_of
+from tablewright.values.measures import Measure, convert_measure
 
-MAX_LENGTH = 2_000
-MAX_DEPTH = 60
-MOST_SHOWN = 60
-"""Characters of a value in the formula as it is written for people."""
-MOST_WRITTEN = 4_000
-"""Characters of the whole of it: `{A}` hundreds of times would be longer than any page."""
+# What people write by hand is shorter. The parser and the evaluation call themselves once for each level, so that more
+# depth could exhaust the stack of the interpreter.
+MAX_FORMULA_CHARACTERS = 2_000
+MAX_FORMULA_DEPTH = 60
+# Characters of a value in the formula as it is written for people.
+MAX_SHOWN_CHARACTERS = 60
+# Characters of the whole of it: `{A}` hundreds of times would be longer than any page.
+MAX_WRITTEN_CHARACTERS = 4_000
 
 Evaluate: TypeAlias = Callable[[Mapping[str, Value]], Any]
 
@@ -52,17 +54,17 @@ class Formula:
 
     def __init__(self, template: str, fields: Sequence[Field]) -> None:
         self.template = template
-        self.columns = columns_in(template, fields)
+        self.columns = find_template_columns(template, fields)
         self.numbers: tuple[int | float, ...] = ()
         self.results: tuple[str, ...] = ()
         self.error = ""
         self._pieces: list[tuple[str, str, bool]] = []
-        ALLOWANCE.left = MOST_WORK  # numbers in it are read as those of cells are
+        ALLOWANCE.left = MAX_WORK_CHARACTERS  # numbers in it are read as those of cells are
         try:
             if not template.strip():
                 raise BadFormula("The formula is empty.")
-            if len(template) > MAX_LENGTH:
-                raise BadFormula(f"The formula is longer than {MAX_LENGTH} characters.")
+            if len(template) > MAX_FORMULA_CHARACTERS:
+                raise BadFormula(f"The formula is longer than {MAX_FORMULA_CHARACTERS} characters.")
             parser = FormulaParser(template, fields)
             whole = parser.parse()
         except BadFormula as error:
@@ -72,14 +74,14 @@ class Formula:
             self._pieces = parser.pieces
             self.numbers, self.results = tuple(parser.numbers), whole.results
 
-    def evaluate(self, values: Mapping[str, Value], allowance: int = MOST_WORK) -> Value:
+    def evaluate(self, values: Mapping[str, Value], allowance: int = MAX_WORK_CHARACTERS) -> Value:
         """None where it gives an empty text or cell. Raises Unevaluable; Empty where a value that it needs is, and
         TooMuchWork where it would read and make more characters than the `allowance`."""
         if self.error:
             raise Unevaluable(self.error)
         ALLOWANCE.left = allowance
         try:
-            result = clean(self._evaluate(values))
+            result = clean_result(self._evaluate(values))
         except KeyError as missing:
             raise Unevaluable(f"{missing.args[0]} is not there") from None
         except ZeroDivisionError:
@@ -91,23 +93,27 @@ class Formula:
         return (result.strip() or None) if isinstance(result, str) else result
 
     def written(self, values: Mapping[str, Value]) -> str:
-        """The formula with the row's values in it, for people to read."""
+        """Return the formula with the row's values filled in, for people."""
         whole = "".join(
             before + self._shown(column, quoted, values) if column else before
             for before, column, quoted in self._pieces
         )
-        return whole if len(whole) <= MOST_WRITTEN else f"{whole[:MOST_WRITTEN]}…"
+        return whole if len(whole) <= MAX_WRITTEN_CHARACTERS else f"{whole[:MAX_WRITTEN_CHARACTERS]}…"
 
     def _shown(self, column: str, quoted: bool, values: Mapping[str, Value]) -> str:
         if column not in values:
             return f"{{{column}}}"
         value = values[column]
         if isinstance(value, str) and not quoted:
-            return repr(value[:MOST_SHOWN])
+            return repr(value[:MAX_SHOWN_CHARACTERS])
         if value is None:
             return "" if quoted else "empty"
-        shown = value if isinstance(value, str) else show(value[:MOST_SHOWN] if isinstance(value, tuple) else value)
-        return shown if len(shown) <= MOST_SHOWN else f"{shown[:MOST_SHOWN]}…"
+        shown = (
+            value
+            if isinstance(value, str)
+            else format_value(value[:MAX_SHOWN_CHARACTERS] if isinstance(value, tuple) else value)
+        )
+        return shown if len(shown) <= MAX_SHOWN_CHARACTERS else f"{shown[:MAX_SHOWN_CHARACTERS]}…"
 
 
 # ── the parser ───────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -124,8 +130,10 @@ _TOKEN = re.compile(
     )""",
     re.VERBOSE | re.DOTALL,
 )
+# Spellings of other languages and keyboards, as the operators are called here.
 _SPELLED = {"**": "^", "==": "=", "!=": "<>", "≠": "<>", "≤": "<=", "≥": ">=", "×": "*", "÷": "/", "−": "-", ";": ","}
 _COMPARISONS = frozenset({"=", "<>", "<", "<=", ">", ">="})
+# In rising order: an operator that binds more tightly takes its neighbours first.
 TERNARY, OR, AND, NOT, COMPARISON, JOIN, SUM, PRODUCT, SIGN, POWER, PERCENT = range(11)
 _BINDS = {"&": JOIN, "+": SUM, "-": SUM, "*": PRODUCT, "/": PRODUCT, "//": PRODUCT, "%": PRODUCT, "^": POWER}
 _ESCAPES = {"n": "\n", "t": "\t"}
@@ -137,8 +145,8 @@ class FormulaToken(NamedTuple):
     place: int
 
 
-class Node(NamedTuple):
-    """`joins`: a text by its very form, so that `+` beside it joins. `column`: the field, where it is only that.
+class FormulaNode(NamedTuple):
+    """`joins`: a text by its very form, so that `+` next to it joins. `column`: the field, where it is only that.
     `terms`: how many values a sum adds."""
 
     evaluate: Evaluate
@@ -156,14 +164,14 @@ class FormulaParser:
     def __init__(self, template: str, fields: Sequence[Field]) -> None:
         self._template = template
         self._fields = fields
-        self._tokens = [*tokens_of(template)]
+        self._tokens = [*tokenize_formula(template)]
         self._at = 0
         self._nesting = 0
         self._done = 0
         self.numbers: list[int | float] = []
         self.pieces: list[tuple[str, str, bool]] = []
 
-    def parse(self) -> Node:
+    def parse(self) -> FormulaNode:
         if self._next.text == "=":  # as a spreadsheet begins every formula
             self._at += 1
             self._done = self._next.place
@@ -191,17 +199,17 @@ class FormulaParser:
             why = f"{token.text!r} cannot stand there" if token.kind != "end" else "something is missing at its end"
         return BadFormula(f"{self._template[:200]!r} is not a formula that can be read: {why}.")
 
-    def _expression(self, least: int = TERNARY) -> Node:
+    def _expression(self, least: int = TERNARY) -> FormulaNode:
         self._nesting += 1
-        if self._nesting > MAX_DEPTH:
-            raise BadFormula(f"The formula is nested more than {MAX_DEPTH} deep.")
+        if self._nesting > MAX_FORMULA_DEPTH:
+            raise BadFormula(f"The formula is nested more than {MAX_FORMULA_DEPTH} deep.")
         left = self._operand()
         while (more := self._continued(left, least)) is not None:
             left = more
         self._nesting -= 1
         return left
 
-    def _continued(self, left: Node, least: int) -> Node | None:
+    def _continued(self, left: FormulaNode, least: int) -> FormulaNode | None:
         """With the operator that follows, if it binds tightly enough."""
         token = self._next
         sign = token.text.casefold()
@@ -213,7 +221,7 @@ class FormulaParser:
             return self._comparison(left) if least <= COMPARISON else None
         if sign == "%" and not self._starts_operand(self._tokens[self._at + 1]):
             self._at += 1
-            return node(lambda values: number_of(left.evaluate(values)) / 100, left)
+            return make_node(lambda values: number_of(left.evaluate(values)) / 100, left)
         binds = _BINDS.get(sign)
         if binds is None or binds < least:
             return None
@@ -224,36 +232,38 @@ class FormulaParser:
             self.numbers.pop()  # the average of a sum: the divisor is no figure of its own
         if sign == "+" and (left.joins or right.joins):
             sign = "&"
-        operation, first, second = BINARY[sign], left.evaluate, right.evaluate
-        made = node(lambda values: operation(first(values), second(values)), left, right)
-        return made._replace(joins=operation is join, terms=left.terms + right.terms if sign == "+" else 1)
+        operation, first, second = BINARY_OPERATORS[sign], left.evaluate, right.evaluate
+        made = make_node(lambda values: operation(first(values), second(values)), left, right)
+        return made._replace(joins=operation is join_operands, terms=left.terms + right.terms if sign == "+" else 1)
 
-    def _continued_by_word(self, left: Node, word: str, least: int) -> Node | None:
+    def _continued_by_word(self, left: FormulaNode, word: str, least: int) -> FormulaNode | None:
         if word == "or" and least <= OR:
             self._at += 1
             right = self._expression(AND)
-            return node(either(left, right, stop_at=True), left, right, results=left.results + right.results)
+            return make_node(
+                make_short_circuit(left, right, stop_at=True), left, right, results=left.results + right.results
+            )
         if word == "and" and least <= AND:
             self._at += 1
             right = self._expression(NOT)
-            return node(either(left, right, stop_at=False), left, right, results=right.results)
+            return make_node(make_short_circuit(left, right, stop_at=False), left, right, results=right.results)
         if word == "if" and least == TERNARY:
             self._at += 1
             condition = self._expression(OR)
             self._need("else")
-            return chosen(condition, left, self._expression())
+            return make_conditional(condition, left, self._expression())
         return None
 
-    def _comparison(self, first: Node) -> Node:
+    def _comparison(self, first: FormulaNode) -> FormulaNode:
         """`1 < {A} <= 10` compares each with the next."""
         operands, operations = [first], []
         while self._next.kind == "sign" and self._next.text in _COMPARISONS:
-            operations.append(BINARY[self._next.text])
+            operations.append(BINARY_OPERATORS[self._next.text])
             self._at += 1
             operands.append(self._expression(JOIN))
         if len(operations) == 1:
             [operation], (one, other) = operations, (each.evaluate for each in operands)
-            return node(lambda values: operation(one(values), other(values)), *operands)
+            return make_node(lambda values: operation(one(values), other(values)), *operands)
 
         def chain(values: Mapping[str, Value]) -> bool:
             found = [each.evaluate(values) for each in operands]
@@ -261,21 +271,21 @@ class FormulaParser:
                 operation(left, right) for operation, left, right in zip(operations, found[:-1], found[1:], strict=True)
             )
 
-        return node(chain, *operands)
+        return make_node(chain, *operands)
 
     @staticmethod
     def _starts_operand(token: FormulaToken) -> bool:
         is_word = token.kind == "word" and token.text.casefold() not in ("and", "or", "if", "else")
         return is_word or token.kind in ("column", "number", "text") or token.text == "("
 
-    def _operand(self) -> Node:
+    def _operand(self) -> FormulaNode:
         token = self._next
         self._at += 1
         match token.kind:
             case "number":
                 value = float(token.text) if re.search(r"[.eE]", token.text) else int(token.text)
                 self.numbers.append(value)
-                return Node(lambda values: value)
+                return FormulaNode(lambda values: value)
             case "column":
                 return self._column(token)
             case "text":
@@ -285,96 +295,100 @@ class FormulaParser:
         if token.text in ("-", "+"):
             operand = self._expression(SIGN)
             sign = -1 if token.text == "-" else 1
-            return node(lambda values: sign * number_of(operand.evaluate(values)), operand)
+            return make_node(lambda values: sign * number_of(operand.evaluate(values)), operand)
         if token.text == "(":
             inside = self._expression()
             self._need(")")
             return inside
         raise self._unreadable(token)
 
-    def _column(self, token: FormulaToken) -> Node:
-        [name] = columns_in(token.text, self._fields)
+    def _column(self, token: FormulaToken) -> FormulaNode:
+        [name] = find_template_columns(token.text, self._fields)
         self.pieces.append((self._template[self._done : token.place], name, False))
         self._done = token.place + len(token.text)
         field = next(field for field in self._fields if field.name == name)
-        return Node(lambda values: bound(values[name]), column=field)
+        return FormulaNode(lambda values: bind_column(values[name]), column=field)
 
-    def _text(self, token: FormulaToken) -> Node:
+    def _text(self, token: FormulaToken) -> FormulaNode:
         """`'{First} {Last}'`: columns inside quotes are part of the text, by the same binding as outside."""
         parts = PLACEHOLDER.split(token.text[1:-1])
-        texts = [unescaped(part, token.text[0]) for part in parts[::2]]
+        texts = [unescape_text(part, token.text[0]) for part in parts[::2]]
         if len(parts) == 1:
             [literal] = texts
-            return Node(
+            return FormulaNode(
                 lambda values: literal,
-                joins=bool(literal) and as_number(literal) is None,
+                joins=bool(literal) and parse_number_text(literal) is None,
                 results=(literal,) if literal.strip() else (),
                 literal=literal,
             )
         names = []
         for match in PLACEHOLDER.finditer(token.text):
-            [name] = columns_in(match[0], self._fields)
+            [name] = find_template_columns(match[0], self._fields)
             names.append(name)
             self.pieces.append((self._template[self._done : token.place + match.start()], name, True))
             self._done = token.place + match.end()
         pairs = list(zip(texts, [*names, ""], strict=True))
 
         def filled(values: Mapping[str, Value]) -> str:
-            return joined([part for before, name in pairs for part in (before, name and text_of(bound(values[name])))])
+            return join_texts(
+                [part for before, name in pairs for part in (before, name and text_of(bind_column(values[name])))]
+            )
 
-        return Node(filled, joins=True)
+        return FormulaNode(filled, joins=True)
 
-    def _word(self, token: FormulaToken) -> Node:
+    def _word(self, token: FormulaToken) -> FormulaNode:
         word = token.text.upper()
         if word == "NOT":
             operand = self._expression(NOT)
-            return node(lambda values: not holds(operand.evaluate(values)), operand)
+            return make_node(lambda values: not is_true(operand.evaluate(values)), operand)
         if word in ("TRUE", "FALSE"):
             truth = word == "TRUE"
-            return Node(lambda values: truth)
+            return FormulaNode(lambda values: truth)
         if self._next.text != "(":
             form = "IF(a, b, c)" if word == "IF" else f"{{{token.text}}} if it is a column, 'in quotes' if it is a text"
             raise self._unreadable(token, f"{token.text!r} cannot stand there; write {form}")
         self._at += 1
-        arguments: list[Node] = []
+        arguments: list[FormulaNode] = []
         while not self._take(")"):
             if arguments:
                 self._need(",")
             arguments.append(self._expression())
         return self._call(token.text, word, arguments)
 
-    def _call(self, spelled: str, name: str, arguments: list[Node]) -> Node:
-        function = FUNCTIONS.get(name)
-        least, most = (function.least, function.most) if function else LAZY.get(name, (0, 0))
+    def _call(self, spelled: str, name: str, arguments: list[FormulaNode]) -> FormulaNode:
+        function = FORMULA_FUNCTIONS.get(name)
+        least, most = (function.least, function.most) if function else LAZY_FUNCTIONS.get(name, (0, 0))
         if not most:
-            known = ", ".join(sorted((*FUNCTIONS, *LAZY, "NOT")))
+            known = ", ".join(sorted((*FORMULA_FUNCTIONS, *LAZY_FUNCTIONS, "NOT")))
             raise BadFormula(f"{spelled}() is not a function of formulas. They have {known}.")
         if not least <= len(arguments) <= most:
-            many = f"{least}" if least == most else f"at least {least}" if most == MANY else f"{least} to {most}"
+            many = (
+                f"{least}" if least == most else f"at least {least}" if most == MAX_ARGUMENTS else f"{least} to {most}"
+            )
             raise BadFormula(f"{name} takes {many} values, not {len(arguments)}.")
         if name == "IF":
-            return chosen(*arguments, *[Node(lambda values: None)] * (3 - len(arguments)))
+            return make_conditional(*arguments, *[FormulaNode(lambda values: None)] * (3 - len(arguments)))
         if name == "CONVERT":
-            arguments[1:] = with_units(arguments[0], arguments[1:])
+            arguments[1:] = add_source_unit(arguments[0], arguments[1:])
         parts = [each.evaluate for each in arguments]
-        if name in LAZY:
+        if name in LAZY_FUNCTIONS:
             some = all if name == "AND" else any
-            return node(lambda values: some(holds(part(values)) for part in parts), *arguments)
+            return make_node(lambda values: some(is_true(part(values)) for part in parts), *arguments)
         assert function is not None
         apply = function.apply
         if len(parts) == 1:
             [only] = parts
-            made = node(lambda values: apply(only(values)), *arguments)
+            made = make_node(lambda values: apply(only(values)), *arguments)
         else:
-            made = node(lambda values: apply(*[part(values) for part in parts]), *arguments)
+            made = make_node(lambda values: apply(*[part(values) for part in parts]), *arguments)
         return made._replace(joins=name in ("CONCAT", "STR"))
 
 
-LAZY: Mapping[str, tuple[int, int]] = {"AND": (1, MANY), "IF": (2, 3), "OR": (1, MANY)}
-"""Functions that evaluate only what they need, with how many values they take."""
+# Functions that evaluate only what they need, with how many values they take.
+LAZY_FUNCTIONS: Mapping[str, tuple[int, int]] = {"AND": (1, MAX_ARGUMENTS), "IF": (2, 3), "OR": (1, MAX_ARGUMENTS)}
 
 
-def tokens_of(template: str) -> Sequence[FormulaToken]:
+def tokenize_formula(template: str) -> Sequence[FormulaToken]:
     found = []
     for match in _TOKEN.finditer(template):
         kind = match.lastgroup or "end"
@@ -385,27 +399,27 @@ def tokens_of(template: str) -> Sequence[FormulaToken]:
     return found
 
 
-def node(evaluate: Evaluate, *parts: Node, results: tuple[str, ...] = ()) -> Node:
+def make_node(evaluate: Evaluate, *parts: FormulaNode, results: tuple[str, ...] = ()) -> FormulaNode:
     depth = 1 + max(part.depth for part in parts)
-    if depth > MAX_DEPTH:
-        raise BadFormula(f"The formula is nested more than {MAX_DEPTH} deep.")
-    return Node(evaluate, depth, results=results)
+    if depth > MAX_FORMULA_DEPTH:
+        raise BadFormula(f"The formula is nested more than {MAX_FORMULA_DEPTH} deep.")
+    return FormulaNode(evaluate, depth, results=results)
 
 
-def either(left: Node, right: Node, *, stop_at: bool) -> Evaluate:
+def make_short_circuit(left: FormulaNode, right: FormulaNode, *, stop_at: bool) -> Evaluate:
     """`{A} or {B}` is the first if it holds, else the second; `and` the other way round."""
 
     def evaluate(values: Mapping[str, Value]) -> Any:
         first = left.evaluate(values)
-        return first if holds(first) is stop_at else right.evaluate(values)
+        return first if is_true(first) is stop_at else right.evaluate(values)
 
     return evaluate
 
 
-def chosen(condition: Node, then: Node, other: Node) -> Node:
+def make_conditional(condition: FormulaNode, then: FormulaNode, other: FormulaNode) -> FormulaNode:
     holding, one, two = condition.evaluate, then.evaluate, other.evaluate
-    made = node(
-        lambda values: one(values) if holds(holding(values)) else two(values),
+    made = make_node(
+        lambda values: one(values) if is_true(holding(values)) else two(values),
         condition,
         then,
         other,
@@ -414,32 +428,32 @@ def chosen(condition: Node, then: Node, other: Node) -> Node:
     return made._replace(joins=then.joins and other.joins)
 
 
-def unescaped(part: str, quote: str) -> str:
+def unescape_text(part: str, quote: str) -> str:
     if quote in "“‘":
         return part
     return re.sub(r"\\(.)", lambda match: _ESCAPES.get(match[1], match[1]), part.replace(quote * 2, quote))
 
 
-def bound(value: Value) -> str | int | float | Money | None:
+def bind_column(value: Value) -> str | int | float | Money | None:
     """Return what a column in a formula stands for."""
     if not isinstance(value, tuple):
         return value
-    take(sum(map(len, value)))
-    return show(value)
+    spend_allowance(sum(map(len, value)))
+    return format_value(value)
 
 
-def with_units(value: Node, units: Sequence[Node]) -> list[Node]:
+def add_source_unit(value: FormulaNode, units: Sequence[FormulaNode]) -> list[FormulaNode]:
     """The two units of CONVERT, the first from the column where it is left out. What can never be converted is refused
     before the run, as far as the units are written in the formula."""
     column = value.column.unit if value.column and value.column.type == "number" else ""
     source, target = units[0].literal if len(units) == 2 else column, units[-1].literal
-    if source and target and one_in(source, target) is None:
+    if source and target and convert_one(source, target) is None:
         raise BadFormula(f"CONVERT cannot convert {source!r} to {target!r}.")
-    if source and column and one_in(column, source) != 1:
+    if source and column and convert_one(column, source) != 1:
         raise BadFormula(f"The column that CONVERT starts from is in {column}, not in {source!r}.")
-    return [Node(lambda values: source), units[0]] if len(units) == 1 and source else list(units)
+    return [FormulaNode(lambda values: source), units[0]] if len(units) == 1 and source else list(units)
 
 
-def one_in(unit: str, target: str) -> float | None:
-    measure = in_unit(Measure(value=1, start=0, end=0, unit=unit), target)
+def convert_one(unit: str, target: str) -> float | None:
+    measure = convert_measure(Measure(value=1, start=0, end=0, unit=unit), target)
     return None if measure is None else measure.value

@@ -19,15 +19,16 @@ T = TypeVar("T")
 AskText: TypeAlias = Annotated[T, "ask"]
 PageText: TypeAlias = Annotated[T, "page"]
 ReportText: TypeAlias = Annotated[T, "report"]
+# Constants that are translated where they are shown, with their context: `STEPS: PageText[dict[str, str]]`. Of tables
+# the values are translated, and of tuples in them the first.
 ShortlistText: TypeAlias = Annotated[T, "shortlist"]
-"""Constants that are translated where they are shown, with their context: `STEPS: PageText[dict[str, str]]`. Of tables
-the values are translated, and of tuples in them the first."""
 
+# Those that come with us, as their speakers call them.
 LANGUAGES = {"en": "English", "de": "Deutsch"}
-"""Those that come with us, as their speakers call them."""
-NAMES = {"english": "en", "german": "de", "deutsch": "de"}
-"""Languages as plans name them; Babel knows the English names of the others."""
-LONGEST_CODE = 3
+# Languages as plans name them; Babel knows the English names of the others.
+LANGUAGE_CODES = {"english": "en", "german": "de", "deutsch": "de"}
+# Codes of languages have two or three letters, names have more.
+MAX_CODE_LETTERS = 3
 
 
 class Catalogue(NamedTuple):
@@ -38,11 +39,11 @@ class Catalogue(NamedTuple):
 
 
 ENGLISH = Catalogue({}, lambda count: int(count != 1))
+# Those in use: of the .po files, and of what was learnt since the process began.
 CATALOGUES: dict[str, Catalogue] = {"en": ENGLISH}
-"""Those in use: of the .po files, and of what was learnt since the process began."""
 
 
-def catalogue(code: str) -> Catalogue:
+def load_catalogue(code: str) -> Catalogue:
     """Return what is translated into a language; of one without a catalogue nothing."""
     if code in LANGUAGES and code not in CATALOGUES:
         CATALOGUES[code] = read_catalogue(code)
@@ -54,18 +55,22 @@ def read_catalogue(code: str) -> Catalogue:
 
     with Path(__file__).with_name(f"{code}.po").open("rb") as file:
         read = read_po(file)
-    lines = {(str(each.context), in_one(each.id)): in_one(each.string) for each in read if each.id and each.string}
+    lines = {
+        (str(each.context), join_plural_forms(each.id)): join_plural_forms(each.string)
+        for each in read
+        if each.id and each.string
+    }
     return Catalogue(lines, c2py(read.plural_expr))
 
 
-def in_one(forms: str | list[str] | tuple[str, ...]) -> str:
+def join_plural_forms(forms: str | list[str] | tuple[str, ...]) -> str:
     """Return a text as it is written in the code: "one|many" if it has forms for counts."""
     return forms if isinstance(forms, str) else "|".join(forms)
 
 
 def translate(context: str, text: str, language: str = "", /, **values: Any) -> str:
     """Return the text in the language, with its values. Whole numbers are written with the language's marks."""
-    known = catalogue(primary_code(language))
+    known = load_catalogue(primary_language_code(language))
     return complete_text(known.lines.get((context, text), text), language, values)
 
 
@@ -77,29 +82,31 @@ def translate_count(context: str, text: str, count: int, language: str = "", /, 
 def complete_text(text: str, language: str, values: Mapping[str, Any]) -> str:
     """Return a translated text with its values, in the form that its `count` takes."""
     forms, count = text.split("|"), values.get("count")
-    form = catalogue(primary_code(language)).form(count if isinstance(count, int) else 2)
-    said = {name: figure(f"{each:,}", language) if isinstance(each, int) else each for name, each in values.items()}
+    form = load_catalogue(primary_language_code(language)).form(count if isinstance(count, int) else 2)
+    said = {
+        name: localize_figure(f"{each:,}", language) if isinstance(each, int) else each for name, each in values.items()
+    }
     return forms[min(form, len(forms) - 1)].format(**said) if said else forms[min(form, len(forms) - 1)]
 
 
-def texts_of(context: str) -> list[tuple[str, str]]:
+def list_context_texts(context: str) -> list[tuple[str, str]]:
     """Return all texts of a context, with their whole contexts. The order is kept, for it is that of prompts."""
-    return [each for each in catalogue("de").lines if each[0].partition(":")[0] == context]
+    return [each for each in load_catalogue("de").lines if each[0].partition(":")[0] == context]
 
 
-def learn(language: str, lines: Mapping[tuple[str, str], str]) -> None:
+def add_translations(language: str, lines: Mapping[tuple[str, str], str]) -> None:
     """Add what a model translated; the rest stays English. The languages that come with us stay as they are."""
-    if (code := primary_code(language)) not in LANGUAGES:
+    if (code := primary_language_code(language)) not in LANGUAGES:
         CATALOGUES.setdefault(code, Catalogue({}, ENGLISH.form)).lines.update(lines)
 
 
-def figure(written: str, language: str = "") -> str:
+def localize_figure(written: str, language: str = "") -> str:
     """A figure that is written as in English, "1,577.20", as the language writes it."""
-    return written.translate(marks_of(primary_code(language)))
+    return written.translate(figure_marks(primary_language_code(language)))
 
 
 @lru_cache
-def marks_of(code: str) -> dict[int, str]:
+def figure_marks(code: str) -> dict[int, str]:
     """Return what the marks of English figures become: 1.577,20 or 1 577,20; nothing for an unknown language."""
     if code in ("", "en"):
         return {}
@@ -113,14 +120,14 @@ def marks_of(code: str) -> dict[int, str]:
 
 
 @lru_cache
-def primary_code(language: str) -> str:
+def primary_language_code(language: str) -> str:
     """ "es" of "es-MX", of "es_MX" and of "Spanish", whether there is a catalogue or not."""
     first = language.strip().lower().replace("-", " ").replace("_", " ").partition(" ")[0]
-    return NAMES.get(first) or (first if len(first) <= LONGEST_CODE else code_of_name(first))
+    return LANGUAGE_CODES.get(first) or (first if len(first) <= MAX_CODE_LETTERS else find_language_code(first))
 
 
 @lru_cache
-def code_of_name(name: str) -> str:
+def find_language_code(name: str) -> str:
     """Return the code of a language by its English name in small letters; the name where it is unknown."""
     from babel import Locale
 

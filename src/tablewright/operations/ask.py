@@ -8,21 +8,20 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import msgspec
 
-from tablewright.domain.corpus import Aggregate
-from tablewright.domain.form import Form, form_of
-from tablewright.domain.model import Noun, Step
-from tablewright.domain.reply import Reply
+from tablewright.domain.documents import Aggregate
+from tablewright.domain.model import Step, Struct
+from tablewright.domain.naming import check_request_text
+from tablewright.domain.reply import Form, Reply, make_lookup_form
 from tablewright.domain.text import count_noun
-from tablewright.domain.wording import within_bounds
 from tablewright.errors import NotFound, UsageError
 from tablewright.operations.operation import USUAL_LIMIT, After, Limit, Name, Page, Request, Text, operation
-from tablewright.operations.paging import newest_first
-from tablewright.operations.paths import hidden_from_others, shown_path
+from tablewright.operations.paging import page_newest_first
+from tablewright.operations.paths import display_path, hide_existence
 from tablewright.operations.tables import Removed
 
 if TYPE_CHECKING:
-    from tablewright.journeys.ask.ask import Asker
     from tablewright.services import Services
+    from tablewright.workflows.ask.ask import Asker
 
 Where = Annotated[
     Text,
@@ -72,7 +71,7 @@ class AskDocuments(Request, frozen=True):
     def form(self) -> Form | None:
         if self.where.strip() or self.figure:
             shown = {"by": self.by, "show": self.show, "sort": self.sort, "unit": self.unit, "limit": self.limit}
-            return form_of(self.where, self.figure, self.of, **shown)  # type: ignore[arg-type]
+            return make_lookup_form(self.where, self.figure, self.of, **shown)  # type: ignore[arg-type]
         if self.of or self.by or self.show or self.sort or self.unit or self.limit:
             raise UsageError("`of`, `by`, `show`, `sort`, `unit` and `limit` go with `where` or `figure`.")
         return None
@@ -82,7 +81,7 @@ class AskDocuments(Request, frozen=True):
 async def ask_documents(
     services: Services, request: AskDocuments, *, tell: Callable[[Step], None] = lambda _: None
 ) -> Reply:
-    """Answers a question about the documents, with citations. A list or a count includes everything that matches; its
+    """Answer a question about the documents, with citations. A list or a count includes everything that matches; its
     `ledger` says what could not be decided or read. Follow-up questions refer to the last result: "only 2024", "and the
     largest?". Without a model, a question is looked up if every word of it is known (`form`); otherwise passages with
     its words are returned."""
@@ -95,7 +94,7 @@ async def ask_documents(
     if request.rest:
         return show_citation_paths(services, await asker.more(request.conversation))
     async with services.spending():
-        question = within_bounds(request.question)
+        question = check_request_text(request.question)
         return show_citation_paths(services, await asker.ask(question, request.conversation, agreed=request.agreed))
 
 
@@ -105,13 +104,13 @@ async def query_documents(services: Services, form: Form, conversation: str = ""
 
 
 def show_citation_paths(services: Services, reply: Reply) -> Reply:
-    cited = tuple(msgspec.structs.replace(each, path=shown_path(services, each.path)) for each in reply.citations)
+    cited = tuple(msgspec.structs.replace(each, path=display_path(services, each.path)) for each in reply.citations)
     return msgspec.structs.replace(reply, citations=cited)
 
 
 async def open_asker(services: Services, tell: Callable[[Step], None] = lambda _: None) -> Asker:
-    from tablewright.journeys.ask.ask import Asker
-    from tablewright.journeys.ask.turn import AskContext
+    from tablewright.workflows.ask.ask import Asker
+    from tablewright.workflows.ask.turn import AskContext
 
     return Asker(
         AskContext(
@@ -120,9 +119,10 @@ async def open_asker(services: Services, tell: Callable[[Step], None] = lambda _
             await services.toolbox.open_model(),
             open_tools=services.open_tools,
             actor=services.actor,
-            terms=services.terms,
+            policy=services.policy,
             concurrency=services.settings.concurrency,
             unasked=services.settings.documents_unasked,
+            run_agreed=services.jobs.run,
             tell=tell,
             row_tables=services.row_tables,
         )
@@ -134,7 +134,7 @@ class ExportResult(Request, frozen=True):
     format: ResultFormat = "csv"
 
 
-class Exported(Noun, frozen=True):
+class Exported(Struct, frozen=True):
     """`name` is what to call the file, without its ending."""
 
     name: str
@@ -144,12 +144,12 @@ class Exported(Noun, frozen=True):
 @operation("read")
 async def export_result(services: Services, request: ExportResult, *, path: Path) -> Exported:
     """All rows of an answer, as a file."""
-    from tablewright.journeys.documents import export_result
+    from tablewright.workflows.documents import export_answer_rows
 
     if not request.result:
         raise NotFound("The answer has no rows to export.", advice="Ask for a list or a count.")
-    with hidden_from_others(f"result {request.result!r}"):
-        count = await export_result(services.store, request.result, path, folders=services.person is None)
+    with hide_existence(f"result {request.result!r}"):
+        count = await export_answer_rows(services.store, request.result, path, folders=services.person is None)
     note = f"{count_noun(count, 'row')} as {path.suffix or 'text'}"
     await services.store.audit.note("export", f"result {request.result}", note)
     return Exported(name="result", rows=count)
@@ -158,7 +158,7 @@ async def export_result(services: Services, request: ExportResult, *, path: Path
 # ── conversations ───────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-class ConversationHead(Noun, frozen=True):
+class ConversationHead(Struct, frozen=True):
     """`title` is the first question."""
 
     conversation: str
@@ -170,13 +170,13 @@ class ConversationPage(Page, frozen=True):
     conversations: tuple[ConversationHead, ...]
 
 
-class TurnShown(Noun, frozen=True):
+class TurnShown(Struct, frozen=True):
     question: str
     answer: str
     at: str
 
 
-class ConversationShown(Noun, frozen=True):
+class ConversationShown(Struct, frozen=True):
     conversation: str
     started_at: str
     turns: tuple[TurnShown, ...]
@@ -190,9 +190,9 @@ class ListConversations(Request, frozen=True):
 @operation("read")
 async def list_conversations(services: Services, request: ListConversations) -> ConversationPage:
     """Conversations about documents, newest first."""
-    # One without a title was broken off before its first answer.
+    # A conversation without a title ended before its first answer.
     found = [each for each in await services.store.conversations.all() if each.title]
-    some, more = newest_first(found, request.after, request.limit, lambda each: (each.started_at, each.id))
+    some, more = page_newest_first(found, request.after, request.limit, lambda each: (each.started_at, each.id))
     heads = tuple(ConversationHead(conversation=each.id, started_at=each.started_at, title=each.title) for each in some)
     return ConversationPage(conversations=heads, next=more)
 
@@ -204,7 +204,7 @@ class ConversationRequest(Request, frozen=True):
 @operation("read")
 async def get_conversation(services: Services, request: ConversationRequest) -> ConversationShown:
     """The questions and answers of a conversation."""
-    with hidden_from_others(f"conversation {request.conversation!r}"):
+    with hide_existence(f"conversation {request.conversation!r}"):
         found = await services.store.conversations.get(request.conversation)
     turns = tuple(TurnShown(question=each.question, answer=each.answer, at=each.at) for each in found.turns)
     return ConversationShown(conversation=found.id, started_at=found.started_at, turns=turns)
@@ -212,7 +212,7 @@ async def get_conversation(services: Services, request: ConversationRequest) -> 
 
 @operation("write")
 async def remove_conversation(services: Services, request: ConversationRequest) -> Removed:
-    """Deletes a conversation with the rows of its answers."""
-    with hidden_from_others(f"conversation {request.conversation!r}"):
+    """Delete a conversation with the rows of its answers."""
+    with hide_existence(f"conversation {request.conversation!r}"):
         await services.store.conversations.remove(request.conversation)
     return Removed(removed=request.conversation)

@@ -1,4 +1,4 @@
-"""Documents: add, list, show, sort by kind, remove; what is known of them, and a table of them."""
+"""Documents: add, list, show, classify, annotate and remove them, and make a table of them."""
 
 from __future__ import annotations
 
@@ -14,41 +14,41 @@ from typing import TYPE_CHECKING, Annotated
 
 import msgspec
 
-from tablewright.domain.corpus import Category, Document, KindBy
-from tablewright.domain.form import KnownGroup
-from tablewright.domain.model import Noun
+from tablewright.domain.documents import Category, Document, KindBy
+from tablewright.domain.model import Struct
 from tablewright.domain.naming import check_name
+from tablewright.domain.reply import KnownGroup
 from tablewright.errors import ModelError, NotFound, UsageError
 from tablewright.operations.ask import open_asker
 from tablewright.operations.operation import USUAL_LIMIT, After, Limit, Page, Request, operation
-from tablewright.operations.paging import by_number, oldest_first
-from tablewright.operations.paths import hidden_from_others, shown_path
+from tablewright.operations.paging import page_by_number, page_oldest_first
+from tablewright.operations.paths import display_path, hide_existence
 from tablewright.operations.tables import TableImported, describe_import
 
 if TYPE_CHECKING:
-    from tablewright.corpus.ingest import Ingested, IngestProgress
-    from tablewright.domain.files import Imported
-    from tablewright.jobs.kinds import RunContext
+    from tablewright.documents.ingest import IngestProgress, IngestResult
+    from tablewright.domain.files import ImportOutcome
+    from tablewright.engine.runs.kinds import RunContext
     from tablewright.services import Services
 
+# Folder in the home for uploaded files, each in a folder of its person and its content.
 UPLOADS = "uploads"
-"""In the home folder: the files that were handed in, each in a folder of its person and its content."""
-LONGEST_KIND = 40
-MOST_DOCUMENTS = 500
-"""That are added, or named, at once."""
-QUOTED = 200
+# A kind is one or two words.
+MAX_KIND_CHARACTERS = 40
+# Documents that one request adds or names.
+MAX_DOCUMENTS = 500
 
 DocumentRef = Annotated[str, msgspec.Meta(min_length=1, max_length=300, description="The document's id or file name.")]
 DocumentRefs = Annotated[
-    tuple[DocumentRef, ...], msgspec.Meta(max_length=MOST_DOCUMENTS, description="Documents by their ids or names.")
+    tuple[DocumentRef, ...], msgspec.Meta(max_length=MAX_DOCUMENTS, description="Documents by their ids or names.")
 ]
 OfKind = Annotated[str, msgspec.Meta(max_length=100, description="Only of this kind, e.g. receipt.")]
 
 
-class DocumentShown(Noun, frozen=True):
-    """`problem` says why it could not be read, `kind` what it seems to be, such as `invoice`. `kind_by` is who said
-    that: `person`, `model`, or `title` for a guess from a title that another document has too. `path` is where the file
-    lies, for who sits at the machine; through a server it is the file's name."""
+class DocumentShown(Struct, frozen=True):
+    """`problem` says why it could not be read, `kind` what it seems to be, such as `invoice`. `kind_by` is the source
+    of the kind: `person`, `model`, or `title` for a guess from a title that another document has too. `path` is the
+    path of the file at the machine; through a server it is the file's name."""
 
     id: str
     path: str
@@ -69,19 +69,19 @@ class DocumentPage(Page, frozen=True):
     documents: tuple[DocumentShown, ...]
 
 
-class Unread(Noun, frozen=True):
+class Unread(Struct, frozen=True):
     name: str
     reason: str
 
 
-class SameContent(Noun, frozen=True):
+class SameContent(Struct, frozen=True):
     """A file whose content is in the collection already, as the document `same_as`."""
 
     name: str
     same_as: str
 
 
-class DocumentsAdded(Noun, frozen=True):
+class DocumentsAdded(Struct, frozen=True):
     """`classified` is of how many documents the model said what they are, `from_titles` how many have a new kind that
     is a guess from their titles. `documents` are those of the named files; folders are listed by `/documents`."""
 
@@ -99,7 +99,7 @@ class DocumentsAdded(Noun, frozen=True):
     documents: tuple[DocumentShown, ...]
 
 
-class DocumentDetail(Noun, frozen=True):
+class DocumentDetail(Struct, frozen=True):
     """`facts` is how many were read; `/documents/{document}/facts` has them."""
 
     document: DocumentShown
@@ -107,7 +107,7 @@ class DocumentDetail(Noun, frozen=True):
     summaries: tuple[str, ...]
 
 
-class Fact(Noun, frozen=True):
+class Fact(Struct, frozen=True):
     """A labelled value, or one cell of a row (`row` counts them), with the passage that states it. `si` is the number
     in the base unit `base`, `date` is ISO."""
 
@@ -128,26 +128,26 @@ class FactPage(Page, frozen=True):
     facts: tuple[Fact, ...]
 
 
-class DocumentText(Noun, frozen=True):
+class DocumentText(Struct, frozen=True):
     text: str
 
 
-class DocumentGroups(Noun, frozen=True):
+class DocumentGroups(Struct, frozen=True):
     tables: tuple[KnownGroup, ...]
 
 
-class DocumentsRemoved(Noun, frozen=True):
+class DocumentsRemoved(Struct, frozen=True):
     removed: tuple[DocumentShown, ...]
 
 
-class KindSet(Noun, frozen=True):
+class KindSet(Struct, frozen=True):
     """`documents` is how many are of the kind now."""
 
     kind: str
     documents: int
 
 
-class FactsFound(Noun, frozen=True):
+class FactsFound(Struct, frozen=True):
     """`facts` is how many are new."""
 
     facts: int
@@ -155,16 +155,17 @@ class FactsFound(Noun, frozen=True):
 
 def show_document(services: Services, document: Document) -> DocumentShown:
     found = {name: getattr(document, name) for name in DocumentShown.__struct_fields__}
-    return DocumentShown(**found | {"path": shown_path(services, document.path)})
+    return DocumentShown(**found | {"path": display_path(services, document.path)})
 
 
 async def find_document(services: Services, name: str) -> Document:
-    """Find it by its id or name; who sits at the machine may also give its path. To others documents of one name are
-    not told apart by where they lie."""
+    """Find a document by its id or name, or at the machine also by its path. Through a server a path is not found, so
+    that it does not reveal where files are."""
     if services.person is None:
         return await services.store.documents.get(name)
-    with hidden_from_others(f"document {name!r}"):
+    with hide_existence(f"document {name!r}"):
         found = await services.store.documents.get(name)
+        # The store also finds paths; answering would tell a user of the server which files exist.
         if name not in (found.id, found.name):
             raise NotFound("")
     return found
@@ -185,7 +186,7 @@ async def list_documents(services: Services, request: ListDocuments) -> Document
         for each in await services.store.documents.all(readable=request.readable)
         if not request.kind or each.kind == request.kind
     ]
-    some, more = oldest_first(found, request.after, request.limit, lambda each: (each.added_at, each.id))
+    some, more = page_oldest_first(found, request.after, request.limit, lambda each: (each.added_at, each.id))
     return DocumentPage(documents=tuple(show_document(services, each) for each in some), next=more)
 
 
@@ -194,7 +195,7 @@ class AddDocuments(Request, frozen=True):
         tuple[str, ...],
         msgspec.Meta(
             min_length=1,
-            max_length=MOST_DOCUMENTS,
+            max_length=MAX_DOCUMENTS,
             description="PDF, DOCX, XLSX, CSV, HTML, Markdown, text, e-mail, images.",
         ),
     ]
@@ -211,16 +212,16 @@ async def add_documents(
     workers: int = 0,
     watch: Callable[[IngestProgress], None] = lambda _: None,
 ) -> DocumentsAdded:
-    """Reads files into the collection: only what is new or has changed. One that cannot be read is listed with the
+    """Read files into the collection: only what is new or has changed. One that cannot be read is listed with the
     reason and stops nothing."""
     files = [Path(path) for path in request.paths]
     await services.charge_files(files)
     places = [str(path.absolute()) for path in files]
     kind = clean_kind(request.kind) if request.kind else ""
     spec = {"paths": places, "workers": workers, "kind": kind, "host": platform.node()}
-    done: Ingested = await services.jobs.perform("ingest", "", spec, watch)
+    done: IngestResult = await services.jobs.perform("ingest", "", spec, watch)
     named = [each for each in await services.store.documents.all() if each.path in places]
-    shown = partial(shown_path, services)
+    shown = partial(display_path, services)
     return DocumentsAdded(
         added=done.added,
         changed=done.changed,
@@ -237,11 +238,11 @@ async def add_documents(
     )
 
 
-async def run_ingest(services: Services, context: RunContext) -> Ingested:
-    """Do the run of `add_documents`; again after an interruption, it skips what was read. Only the machine that has the
+async def run_ingest(services: Services, context: RunContext) -> IngestResult:
+    """Perform the run of `add_documents`. After an interruption it skips what was read; only the machine that has the
     files can continue it."""
-    from tablewright.corpus.ingest import Ingest
-    from tablewright.journeys.ask.kinds import guess_kinds
+    from tablewright.documents.ingest import Ingest
+    from tablewright.workflows.ask.kinds import guess_kinds
 
     request, store = context.request, services.store
     if request["host"] != platform.node():
@@ -251,28 +252,31 @@ async def run_ingest(services: Services, context: RunContext) -> Ingested:
     paths = [Path(path) for path in request["paths"]]
     done = await reader.add(paths, context.tell, kind=request.get("kind", ""))
     context.forgets = True  # the name of a document that is removed later must be found nowhere
+    # Cells that were read from these documents are stale now.
     await store.kinds.mark_changed()
     classified = await _classify_new_documents(services)
     return msgspec.structs.replace(done, classified=classified, from_titles=await guess_kinds(store))
 
 
 async def _classify_new_documents(services: Services) -> int:
-    from tablewright.assembly import BUILTIN
-    from tablewright.journeys.ask.kinds import AT_INGEST, classify
+    from tablewright.llm.spec import BUILTIN
+    from tablewright.workflows.ask.kinds import AT_INGEST, classify_documents
 
     if services.settings.model.strip() in ("", BUILTIN):
         return 0
     # The documents are read by now: a model that cannot be opened, or may not be paid, takes nothing from them.
     with suppress(UsageError, ModelError):
         await services.store.ledger.refuse_spent()
-        return await classify(services.store, await services.toolbox.open_model(), lambda _: None, most=AT_INGEST)
+        return await classify_documents(
+            services.store, await services.toolbox.open_model(), lambda _: None, most=AT_INGEST
+        )
     return 0
 
 
 def clean_kind(text: str) -> str:
     kind = " ".join(text.lower().split())
-    if not kind or len(kind) > LONGEST_KIND:
-        raise UsageError(f"A kind has 1 to {LONGEST_KIND} characters.", advice="One or two words: lab report.")
+    if not kind or len(kind) > MAX_KIND_CHARACTERS:
+        raise UsageError(f"A kind has 1 to {MAX_KIND_CHARACTERS} characters.", advice="One or two words: lab report.")
     return kind
 
 
@@ -302,9 +306,9 @@ class ListFacts(DocumentRequest, frozen=True):
 
 @operation("read")
 async def list_facts(services: Services, request: ListFacts) -> FactPage:
-    """What was read from it: labelled values and rows, each with the passage that states it."""
+    """List the facts that were read from a document: labelled values and rows, each with the passage that states it."""
     facts = await read_facts(services, await find_document(services, request.document))
-    some, more = by_number(enumerate(facts, start=1), request.after, request.limit, lambda each: each[0])
+    some, more = page_by_number(enumerate(facts, start=1), request.after, request.limit, lambda each: each[0])
     return FactPage(facts=tuple(fact for _, fact in some), next=more)
 
 
@@ -315,14 +319,16 @@ async def read_facts(services: Services, document: Document) -> list[Fact]:
     facts: list[Fact] = []
     row = 0
     for annotation in await services.store.documents.annotations(document.id):
+        # A table row is one annotation; its cells share the number.
         row += annotation.shape == "row"
+        # Characters of a passage that states a fact.
         facts += [
             Fact(
                 label=f"{each.context} › {each.label}" if each.context else each.label,
                 value=each.value.raw,
                 page=annotation.page,
                 by=annotation.by,
-                quote=" ".join(text[annotation.start : annotation.end].split())[:QUOTED],
+                quote=" ".join(text[annotation.start : annotation.end].split())[:200],
                 row=row if annotation.shape == "row" else 0,
                 si=each.value.si,
                 base=each.value.base,
@@ -351,10 +357,11 @@ class RemoveDocuments(Request, frozen=True):
 
 @operation("write")
 async def remove_documents(services: Services, request: RemoveDocuments) -> DocumentsRemoved:
-    """Deletes documents with everything derived from them, and their uploaded files: all of them or, where one is not
+    """Delete documents with everything derived from them, and their uploaded files: all of them or, where one is not
     there, none."""
-    from tablewright.journeys.ask.kinds import guess_kinds
+    from tablewright.workflows.ask.kinds import guess_kinds
 
+    # All names are resolved before the first document is removed: all go, or none.
     named = [await find_document(services, name) for name in request.documents]
     found = {document.id: document for document in named}
     await services.store.documents.remove(list(found))
@@ -362,6 +369,7 @@ async def remove_documents(services: Services, request: RemoveDocuments) -> Docu
     folder = (services.settings.home_folder / UPLOADS).absolute()
     for document in found.values():
         place = Path(document.path).parent
+        # Only uploads are ours to delete: other documents are the user's own files.
         if place != folder and place.is_relative_to(folder):
             await asyncio.to_thread(shutil.rmtree, place, ignore_errors=True)
     return DocumentsRemoved(removed=tuple(show_document(services, each) for each in found.values()))
@@ -376,8 +384,8 @@ class SetKind(Request, frozen=True):
 
 @operation("write")
 async def set_kind(services: Services, request: SetKind) -> KindSet:
-    """Sets the kind of documents. It is kept when they are read again."""
-    from tablewright.journeys.ask.kinds import guess_kinds
+    """Set the kind of documents. It is kept when they are read again."""
+    from tablewright.workflows.ask.kinds import guess_kinds
 
     kind = clean_kind(request.kind)
     ids = [(await find_document(services, name)).id for name in dict.fromkeys(request.documents)]
@@ -394,13 +402,13 @@ class AnnotateDocuments(Request, frozen=True):
 async def annotate_documents(
     services: Services, request: AnnotateDocuments, *, watch: Callable[[IngestProgress], None] = lambda _: None
 ) -> FactsFound:
-    """Finds facts with the model that the rules missed, and summarises long documents; code checks both."""
-    from tablewright.journeys.documents import annotate
+    """Find facts with the model that the rules missed, and summarise long documents; code checks both."""
+    from tablewright.workflows.documents import add_model_facts
 
     store = services.store
     corpus, model = await services.toolbox.open_corpus(store), await services.toolbox.open_model()
     async with services.spending():
-        return FactsFound(facts=await annotate(store, corpus, model, request.documents, watch))
+        return FactsFound(facts=await add_model_facts(store, corpus, model, request.documents, watch))
 
 
 class ListDocumentGroups(Request, frozen=True):
@@ -409,8 +417,8 @@ class ListDocumentGroups(Request, frozen=True):
 
 @operation("read")
 async def list_document_tables(services: Services, request: ListDocumentGroups) -> DocumentGroups:
-    """What `where` can look up: the kinds of documents, and the tables inside them, with the columns known of each. A
-    kind that something was asked of has a table of its own, which you can edit."""
+    """List what `where` can look up: the kinds of documents, and the tables inside them, with their known columns. A
+    kind that a question was about has a table of its own, which you can edit."""
     return DocumentGroups(tables=tuple(await (await open_asker(services)).known()))
 
 
@@ -423,17 +431,19 @@ class CreateDocumentTable(Request, frozen=True):
 
 @operation("write")
 async def create_document_table(services: Services, request: CreateDocumentTable) -> TableImported:
-    """Creates a table with a row for each readable document."""
+    """Create a table with a row for each readable document."""
     check_name(request.name, "a table")
     return describe_import(await make_document_table(services, request.name.strip() or "documents", request.kind))
 
 
 async def make_document_table(
     services: Services, name: str, kind: str = "", *, within: Sequence[str | PathLike[str]] = (), update: bool = False
-) -> Imported:
-    """Make the table, or `update` the one that they became before; `within` restricts it to these files and the
+) -> ImportOutcome:
+    """Make a table of the documents, or `update` their earlier table; `within` restricts it to these files and the
     documents in these folders."""
-    from tablewright.journeys.documents import as_table
+    from tablewright.workflows.documents import make_documents_table
 
     places = [Path(each) for each in within]
-    return await as_table(services.store, name, kind=kind, actor=services.actor, within=places, update=update)
+    return await make_documents_table(
+        services.store, name, kind=kind, actor=services.actor, within=places, update=update
+    )

@@ -1,6 +1,6 @@
-"""Files and rows in memory on their way into a table, and tables on their way out.
+"""Import files and rows in memory into tables, and export tables.
 
-Plain functions, for the operations of tables and for what only a page or a program does, such as previewing a file.
+Plain functions, for the operations of tables and for what only the page or a program does, such as previewing a file.
 """
 
 from __future__ import annotations
@@ -15,82 +15,83 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from tablewright.domain.fieldspec import parse_field
-from tablewright.domain.files import Exported, FileOptions, Imported, Preview, SentToSheets
+from tablewright.domain.files import ExportOutcome, FileOptions, ImportOutcome, ImportPreview, SheetsExport
 from tablewright.domain.model import Field, RowId, Table
 from tablewright.domain.text import count_noun
-from tablewright.engine.fill import FillPlan
-from tablewright.engine.policy import Terms
+from tablewright.engine import planning
+from tablewright.engine.policy import FillPlan, RunPolicy
 from tablewright.errors import BadField
-from tablewright.journeys import enrich, files
-from tablewright.journeys.files import KnownFile, check_names, known_as
 from tablewright.services import Services
-from tablewright.settings import SAMPLE_WEB, Settings
-from tablewright.store.table_details import SAMPLE
+from tablewright.settings import SAMPLE_WEB_SETTINGS, Settings
+from tablewright.store.table_details import SAMPLE_PATH_PREFIX
+from tablewright.workflows import files
+from tablewright.workflows.files import KnownFile, check_column_names, qualify_path
 
 AnyPath: TypeAlias = str | os.PathLike[str]
+# Frozen, so one object can be the default of several functions.
 DEFAULT_OPTIONS = FileOptions()
 
 
 # ── in ──────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-async def import_file(
+async def import_table_file(
     services: Services,
     path: AnyPath,
     options: FileOptions = DEFAULT_OPTIONS,
     progress: Callable[[int, int], None] | None = None,
     *,
     update: bool = False,
-) -> Imported:
+) -> ImportOutcome:
     """Make a table of a file; with `update`, write it into the table that it became before."""
     path = Path(path)
     await services.charge_files([path])
-    return await files.import_file(
+    return await files.create_table_from_file(
         services.store, path, options, actor=services.actor, update=update, progress=progress
     )
 
 
-async def import_rows(
+async def import_table_rows(
     services: Services,
     rows: Iterable[Mapping[str, Any]],
     options: FileOptions = DEFAULT_OPTIONS,
     *,
     update: bool = False,
-) -> Imported:
+) -> ImportOutcome:
     """Make a table of what a program has in memory; the types of its columns are inferred as for a JSON file."""
-    return await files.import_rows(services.store, rows, options, actor=services.actor, update=update)
+    return await files.create_table_from_rows(services.store, rows, options, actor=services.actor, update=update)
 
 
-async def copy_table(services: Services, table: Table, *, update: bool = False) -> Imported:
+async def copy_table(services: Services, table: Table, *, update: bool = False) -> ImportOutcome:
     """Make a copy of a table in memory, with its evidence as it is stated there."""
-    return await files.import_table(services.store, table, actor=services.actor, update=update)
+    return await files.create_table_from_copy(services.store, table, actor=services.actor, update=update)
 
 
-async def preview_file(services: Services, path: Path, options: FileOptions = DEFAULT_OPTIONS) -> Preview:
+async def preview_file(services: Services, path: Path, options: FileOptions = DEFAULT_OPTIONS) -> ImportPreview:
     """Return what a file would become. Nothing is imported."""
-    return await files.preview(path, options, actor=services.actor)
+    return await files.read_preview(path, options, actor=services.actor)
 
 
 async def recognise_file(services: Services, path: Path, options: FileOptions = DEFAULT_OPTIONS) -> KnownFile | None:
     """Return the table that the file became when it was imported before, if any."""
-    return await files.recognise(services.store, path, options)
+    return await files.find_known_file(services.store, path, options)
 
 
-async def add_new_rows(services: Services, known: KnownFile) -> None:
+async def add_new_file_rows(services: Services, known: KnownFile) -> None:
     """Add the rows that are new in a file since it was imported; what is in its table stays as it is."""
-    await files.add_new_rows(services.store, known, actor=services.actor)
+    await files.append_new_rows(services.store, known, actor=services.actor)
 
 
 async def is_source(services: Services, path: Path) -> bool:
     """Return True if a table was imported from that file."""
-    return await services.store.imports.find(known_as(path)) is not None
+    return await services.store.imports.find(qualify_path(path)) is not None
 
 
 async def create_empty_table(services: Services, name: str, fields: Sequence[Field]) -> Table:
     """Create a table without rows; its first column names the rows."""
     if not name.strip():
         raise BadField("The table needs a name.")
-    check_names([field.name for field in fields])
+    check_column_names([field.name for field in fields])
     return await services.store.tables.create(
         name.strip(), fields, key_field=fields[0].name, actor=services.actor, note="created"
     )
@@ -99,17 +100,18 @@ async def create_empty_table(services: Services, name: str, fields: Sequence[Fie
 async def add_sample(services: Services) -> Table:
     """Create the sample table. Its columns are read from the sample web by the built-in reader: no key, no internet, no
     cost."""
-    from tablewright.assembly import BUILTIN, Toolbox
+    from tablewright.llm.spec import BUILTIN
     from tablewright.sample.site import COLUMNS
+    from tablewright.strategies.toolbox import Toolbox
 
     with as_file(package_files("tablewright.sample") / "companies.csv") as path:
-        options = FileOptions(name="Sample companies", origin=f"{SAMPLE}companies")
-        table = (await files.import_file(services.store, path, options, actor=services.actor)).table
-    settings = replace(services.settings, **SAMPLE_WEB, model=BUILTIN, model_fallback="", model_strong="")
+        options = FileOptions(name="Sample companies", origin=f"{SAMPLE_PATH_PREFIX}companies")
+        table = (await files.create_table_from_file(services.store, path, options, actor=services.actor)).table
+    settings = replace(services.settings, **SAMPLE_WEB_SETTINGS, model=BUILTIN, model_fallback="", model_strong="")
     async with AsyncExitStack() as stack:
         columns = [parse_field(text) for text in COLUMNS]
-        filling = FillPlan(table, columns, "pipeline", terms=Terms.from_settings(settings))
-        fill = await enrich.plan(services.store, filling, Toolbox(settings, services.store, stack).open)
+        filling = FillPlan(table, columns, "pipeline", policy=RunPolicy.from_settings(settings))
+        fill = await planning.prepare_fill(services.store, filling, Toolbox(settings, services.store, stack).open)
         filled = await fill.run()
     await services.changes.apply_unseen(filled.proposal_id)
     return table
@@ -118,7 +120,7 @@ async def add_sample(services: Services) -> Table:
 # ── out ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-async def export_file(
+async def export_table_file(
     services: Services,
     table_id: str,
     path: AnyPath,
@@ -127,10 +129,10 @@ async def export_file(
     cost: bool = False,
     row_ids: Sequence[RowId] | None = None,
     progress: Callable[[int], None] | None = None,
-) -> Exported:
+) -> ExportOutcome:
     """Write all rows, or those of `row_ids`, in their order."""
     table, path = await services.table(table_id), Path(path)
-    written = await files.export_file(
+    written = await files.write_table_file(
         services.store, table.id, path, evidence=evidence, cost=cost, row_ids=row_ids, progress=progress
     )
     what = f"{count_noun(written.row_count, 'row')} as {path.suffix or 'text'}"
@@ -145,29 +147,29 @@ async def write_to_sheets(
     *,
     row_ids: Sequence[RowId] | None = None,
     progress: Callable[[int], None] | None = None,
-) -> SentToSheets:
+) -> SheetsExport:
     """Write all rows, or those of `row_ids`, to new sheets of a Google spreadsheet: `to` is its link or id, or the
     e-mail address of the owner of a new one."""
-    from tablewright.journeys.google_sheets import send_to_sheets  # few tables go there
+    from tablewright.workflows.google_sheets import send_table_to_sheets  # few tables go there
 
     table = await services.table(table_id)
     key = services.settings.google_sheets_key
-    sent = await send_to_sheets(services.store, table, key, to, row_ids=row_ids, progress=progress)
+    sent = await send_table_to_sheets(services.store, table, key, to, row_ids=row_ids, progress=progress)
     what = f"{count_noun(sent.row_count, 'row')} to Google Sheets, {sent.link}"
     await services.store.audit.note("export", f"table {table.id}", what)
     return sent
 
 
-def sheets_account(settings: Settings) -> str:
+def read_sheets_account(settings: Settings) -> str:
     """Return the address with which a spreadsheet has to be shared. Raise BadSetting if no key is set."""
-    from tablewright.sources.google_sheets import read_key
+    from tablewright.web.google_sheets import read_service_key
 
-    return read_key(settings.google_sheets_key).email
+    return read_service_key(settings.google_sheets_key).email
 
 
 async def test_google_sheets(settings: Settings) -> str:
     """Ask Google for access with the key; return the address of its account. Raise RunError in Google's words."""
-    from tablewright.sources.google_sheets import GoogleSheets, read_key
+    from tablewright.web.google_sheets import GoogleSheets, read_service_key
 
-    async with GoogleSheets(read_key(settings.google_sheets_key)):
-        return sheets_account(settings)
+    async with GoogleSheets(read_service_key(settings.google_sheets_key)):
+        return read_sheets_account(settings)

@@ -1,4 +1,4 @@
-"""Fill columns: estimate, start; recheck what the sources say; fill again what is stale."""
+"""Fill columns: estimate and start runs, recheck cited pages, refresh stale cells."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import msgspec
 
 from tablewright.domain.history import Change
-from tablewright.domain.model import Field, Noun, Table
-from tablewright.domain.run import Estimate, Watch, ignore_progress
-from tablewright.domain.wording import within_bounds
-from tablewright.engine.fill import Fill, FillPlan
-from tablewright.engine.policy import RetryPolicy, Terms
-from tablewright.engine.recheck import CellVerdict, Rechecked
+from tablewright.domain.model import Field, Struct, Table
+from tablewright.domain.naming import check_request_text
+from tablewright.domain.run import Estimate, ProgressCallback, ignore_progress
+from tablewright.domain.text import to_json_document
+from tablewright.engine import planning
+from tablewright.engine.fill import FillRun
+from tablewright.engine.planning import Redo
+from tablewright.engine.policy import FillPlan, RetryPolicy, RunPolicy
+from tablewright.engine.recheck import CellVerdict, RecheckOutcome
+from tablewright.engine.runs.ownership import check_authority
 from tablewright.errors import Cancelled, Paused, UsageError
-from tablewright.jobs.ownership import check_authority
-from tablewright.journeys import enrich, refresh
-from tablewright.journeys.enrich import Redo
-from tablewright.journeys.refresh import RefreshRound
 from tablewright.operations.operation import (
-    NUMBERS_UP_TO,
+    MAX_NUMBER,
     FieldNames,
     Name,
     Request,
@@ -31,32 +31,35 @@ from tablewright.operations.operation import (
     operation,
 )
 from tablewright.operations.rows import FieldSpecs, read_fields
+from tablewright.operations.runs import show_run
 from tablewright.settings import DECLARED, Evidence, Settings, Sources, write_setting
 from tablewright.strategies.strategy import FunctionStrategy, RowFunction, Strategy
+from tablewright.workflows import refresh
+from tablewright.workflows.refresh import RefreshRound
 
 if TYPE_CHECKING:
-    from tablewright.engine.outcome import Filled
-    from tablewright.jobs.kinds import RunContext
+    from tablewright.engine.outcome import RunResult
+    from tablewright.engine.runs.kinds import RunContext
     from tablewright.services import Services
 
-MOST_COLUMNS = 100
-"""That one run fills."""
+# Columns that one run fills: each adds to every prompt.
+MAX_COLUMNS = 100
 ChosenRows = (
     Annotated[
-        tuple[Annotated[int, msgspec.Meta(ge=1, le=NUMBERS_UP_TO)], ...],
+        tuple[Annotated[int, msgspec.Meta(ge=1, le=MAX_NUMBER)], ...],
         msgspec.Meta(min_length=1, max_length=100_000, description="Only the rows of these numbers."),
     ]
     | None
 )
 Acts = Annotated[bool, msgspec.Meta(description="Must be true for a strategy that has an effect outside the table.")]
 
+# Settings that a run may override: how rows are worked on, and how its tools are opened.
+ROW_SETTINGS = ("concurrency", "attempts", "threshold", "require_improvement")
+# Tools are opened again only if one of these differs; settings of rows need no other tools.
+TOOL_SETTINGS = ("budget", "budget_tokens", "sources", "evidence", "cascade", "offline")
 
-OF_ROWS = ("concurrency", "attempts", "threshold", "require_improvement")
-OF_TOOLS = ("budget", "budget_tokens", "sources", "evidence", "cascade", "offline")
-"""Settings that a run may have for itself: how rows are worked on, and what its tools are opened with."""
 
-
-class Started(Noun, frozen=True):
+class Started(Struct, frozen=True):
     """Watch it at `/runs/{run_id}/events`; what it finds is a proposal."""
 
     run_id: str
@@ -64,7 +67,7 @@ class Started(Noun, frozen=True):
 
 
 class FillOptions(Request, frozen=True, kw_only=True):
-    """How columns are filled. What is left out is as the settings say."""
+    """Options of a run that fills columns; the settings are the defaults."""
 
     strategy: Annotated[
         Name,
@@ -83,7 +86,7 @@ class FillOptions(Request, frozen=True, kw_only=True):
     ] = ""
     rows: ChosenRows = None
     max_rows: Annotated[
-        Annotated[int, msgspec.Meta(ge=1, le=NUMBERS_UP_TO)] | None, msgspec.Meta(description="Only the first N rows.")
+        Annotated[int, msgspec.Meta(ge=1, le=MAX_NUMBER)] | None, msgspec.Meta(description="Only the first N rows.")
     ] = None
     again: Annotated[bool, msgspec.Meta(description="Look elsewhere for what earlier runs did not find.")] = False
     concurrency: Annotated[int, DECLARED["concurrency"].limits] | None = None
@@ -99,30 +102,33 @@ class FillOptions(Request, frozen=True, kw_only=True):
 
     def texts(self) -> dict[str, str]:
         """Return the settings of this run as an installation would be given them."""
-        said = {name: getattr(self, name) for name in (*OF_ROWS, *OF_TOOLS)}
+        said = {name: getattr(self, name) for name in (*ROW_SETTINGS, *TOOL_SETTINGS)}
+        # False is the default of every switch here, so it need not be stored with the run.
         return {name: write_setting(value) for name, value in said.items() if value not in (None, False)}
 
-    def settings(self, usual: Settings, names: Collection[str] = (*OF_ROWS, *OF_TOOLS)) -> Settings:
+    def settings(self, usual: Settings, names: Collection[str] = (*ROW_SETTINGS, *TOOL_SETTINGS)) -> Settings:
         """Return the settings that hold for this run. A cap that is set is never exceeded, and an installation that is
         offline stays so."""
         said = {name: value for name in names if (value := getattr(self, name)) is not None}
         for name in ("budget", "budget_tokens"):
             if name in said and getattr(usual, name) is not None:
+                # A person may lower a cap for one run, never raise it.
                 said[name] = min(said[name], getattr(usual, name))
         if "offline" in said:
+            # An installation is offline for a reason: a request cannot lift it.
             said["offline"] = self.offline or usual.offline
         return replace(usual, **said)
 
 
 class FillTable(FillOptions, frozen=True, kw_only=True):
-    """What to fill, and how. Models and search providers are those of the settings."""
+    """A table, the columns to fill, and how. Models and search providers are those of the settings."""
 
     table: TableRef
     fields: Annotated[
         FieldSpecs,
         msgspec.Meta(
             min_length=1,
-            max_length=MOST_COLUMNS,
+            max_length=MAX_COLUMNS,
             description='Columns to fill, each an object, or a text "NAME:TYPE=QUESTION": '
             '"Founded:number=What year was {Company} founded?". {Column} stands for the row\'s value. Types: text, '
             "number(UNIT), boolean, select(A, B), date, url, list, money. A formula is computed: "
@@ -143,15 +149,15 @@ class StartFill(FillTable, frozen=True, kw_only=True):
 
 @operation("read")
 async def estimate_fill(services: Services, request: FillTable) -> Estimate:
-    """Estimates a run: nothing is spent and nothing is stored."""
+    """Estimate a run: nothing is spent and nothing is stored."""
     async with AsyncExitStack() as stack:
         return await (await plan_request(services, request, stack)).estimate()
 
 
 @operation("run")
 async def start_fill(services: Services, request: StartFill) -> Started:
-    """Fills columns in the background. What is found is a proposal: nothing changes before it is applied."""
-    if services.acts(request.strategy) and not request.acts:
+    """Fill columns in the background. What is found is a proposal: nothing changes before it is applied."""
+    if services.has_side_effects(request.strategy) and not request.acts:
         raise UsageError(
             f"{request.strategy} acts outside the table, for every row.", advice='Say `"acts": true` to start it.'
         )
@@ -161,7 +167,7 @@ async def start_fill(services: Services, request: StartFill) -> Started:
     return Started(run_id=run_id, table_id=fill.table_id)
 
 
-async def plan_request(services: Services, request: FillTable, stack: AsyncExitStack) -> Fill:
+async def plan_request(services: Services, request: FillTable, stack: AsyncExitStack) -> FillRun:
     if request.rows is not None and request.max_rows is not None:
         raise UsageError("`rows` and `max_rows` exclude each other.")
     return await plan_fill(services, request.table, read_fields(request.fields), how=request, stack=stack)
@@ -177,8 +183,8 @@ async def plan_fill(
     usual: str = "",
     redo: Redo = "",
     stack: AsyncExitStack | None = None,
-    watch: Watch = ignore_progress,
-) -> Fill:
+    watch: ProgressCallback = ignore_progress,
+) -> FillRun:
     """Return a run that is ready: `await fill.run()` starts it, `fill.cancel()` stops it and keeps what was found;
     `await fill.estimate()` says before what it is likely to take.
 
@@ -189,6 +195,7 @@ async def plan_fill(
     how = how or FillOptions()
     chosen = strategy or how.strategy
     if not isinstance(chosen, str | Strategy):
+        # A class is callable too, but a strategy must be an object of it.
         if isinstance(chosen, type) or not callable(chosen):
             raise UsageError(
                 f"{chosen!r} is not a strategy.", advice="Give a name, an object of a Strategy, or a function."
@@ -205,27 +212,28 @@ async def plan_fill(
         max_rows=how.max_rows,
         concurrency=settings.concurrency,
         retry=RetryPolicy.from_settings(settings),
-        terms=Terms.from_settings(settings),
+        policy=RunPolicy.from_settings(settings),
     )
-    return await enrich.plan(
+    return await planning.prepare_fill(
         services.store,
         filling,
-        await services.opener_for(filling.table.id, how.settings(services.settings, OF_TOOLS), stack),
-        usual=usual or ("documents" if settings.sources == "docs" else "pipeline"),
+        await services.opener_for(filling.table.id, how.settings(services.settings, TOOL_SETTINGS), stack),
+        default=usual or ("documents" if settings.sources == "docs" else "pipeline"),
         redo=redo,
         watch=watch,
     )
 
 
-async def report_fill(services: Services, filled: Filled) -> dict[str, Any]:
-    """Return a run with every asked cell, its evidence and its trace, as one JSON document."""
-    return await enrich.run_report(services.store, filled)
+async def report_fill(services: Services, filled: RunResult) -> dict[str, Any]:
+    """Return a run as `GET /runs/{run_id}` has it, with every asked cell, its evidence and its trace."""
+    run = await show_run(services, await services.jobs.get(filled.run_id), reasons=True)
+    return dict(to_json_document(run)) | await planning.build_run_report(services.store, filled)
 
 
 def find_formula_problem(table: Table, question: str, others: Sequence[str] = ()) -> str:
     """Return why a question in the form of a formula can never be computed, or "". `others` are columns that are asked
     for together with it."""
-    return enrich.formula_problem(table, question, others)
+    return planning.explain_formula_problem(table, question, others)
 
 
 class PlanColumns(Request, frozen=True):
@@ -233,7 +241,7 @@ class PlanColumns(Request, frozen=True):
     request: Annotated[Text, msgspec.Meta(description="What to know of every row, in the user's own words.")]
 
 
-class ColumnsPlanned(Noun, frozen=True):
+class ColumnsPlanned(Struct, frozen=True):
     """Each with a name, a type and a question; nothing is added to the table."""
 
     fields: tuple[Field, ...]
@@ -241,12 +249,12 @@ class ColumnsPlanned(Noun, frozen=True):
 
 @operation("run")
 async def plan_columns(services: Services, request: PlanColumns) -> ColumnsPlanned:
-    """Turns a description of what to know into columns. It takes a model."""
+    """Turn a description of what to know into columns. It takes a model."""
     table = await services.table(request.table)
     async with services.spending():
         model = (await services.open_tools(["model"])).model
-        words = within_bounds(request.request)
-        return ColumnsPlanned(fields=await enrich.plan_columns(services.store, table.id, words, model))
+        words = check_request_text(request.request)
+        return ColumnsPlanned(fields=await planning.propose_columns(services.store, table.id, words, model))
 
 
 # ── recheck ─────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -259,7 +267,7 @@ class RecheckTable(Request, frozen=True, kw_only=True):
     dry_run: Annotated[bool, msgspec.Meta(description="Check, but flag nothing.")] = False
 
 
-class RecheckResult(Noun, frozen=True):
+class RecheckResult(Struct, frozen=True):
     """`change` flags the cells that changed; null if there were none, or nothing was to be written."""
 
     table_id: str
@@ -274,11 +282,13 @@ class RecheckResult(Noun, frozen=True):
 
 
 @operation("run")
-async def recheck(services: Services, request: RecheckTable, *, watch: Watch = ignore_progress) -> RecheckResult:
+async def recheck(
+    services: Services, request: RecheckTable, *, watch: ProgressCallback = ignore_progress
+) -> RecheckResult:
     """Fetches the cited pages again and flags the cells whose quotes are gone. Values stay. Uses no model and no
     search; a page that refuses or cannot be reached proves nothing, so its cells are left as they are."""
     table_id, spec = await make_recheck(services, request)
-    found: Rechecked = await services.jobs.perform("recheck", table_id, spec, watch)
+    found: RecheckOutcome = await services.jobs.perform("recheck", table_id, spec, watch)
     counts = {verdict: found.count(verdict) for verdict in ("supported", "changed")}
     return RecheckResult(
         table_id=found.table_id,
@@ -294,7 +304,7 @@ async def recheck(services: Services, request: RecheckTable, *, watch: Watch = i
 
 @operation("run")
 async def start_recheck(services: Services, request: RecheckTable) -> Started:
-    """Fetches the cited pages again and flags the cells whose quotes are gone. A page that refuses access proves
+    """Fetch the cited pages again and flag the cells whose quotes are gone. A page that refuses access proves
     nothing."""
     table_id, spec = await make_recheck(services, request)
     return Started(run_id=await services.jobs.begin("recheck", table_id, spec), table_id=table_id)
@@ -306,7 +316,7 @@ async def make_recheck(services: Services, request: RecheckTable) -> tuple[str, 
     return table.id, {"fields": fields, "row_ids": request.rows, "dry_run": request.dry_run}
 
 
-async def run_recheck(services: Services, context: RunContext) -> Rechecked:
+async def run_recheck(services: Services, context: RunContext) -> RecheckOutcome:
     """Check if the cited pages still say what the cells say."""
     from tablewright.engine.recheck import Recheck
 
@@ -334,7 +344,7 @@ class RefreshTable(Request, frozen=True, kw_only=True):
     acts: Acts = False
 
 
-class RefreshRun(Noun, frozen=True):
+class RefreshRun(Struct, frozen=True):
     """Stale columns that are filled again together. `run_id` is empty if they wait for others that are stale: apply
     those, then refresh again. `error` says why it could not begin."""
 
@@ -345,12 +355,12 @@ class RefreshRun(Noun, frozen=True):
     error: str
 
 
-class RefreshStarted(Noun, frozen=True):
+class RefreshStarted(Struct, frozen=True):
     table_id: str
     runs: tuple[RefreshRun, ...]
 
 
-class RoundEstimate(Noun, frozen=True):
+class RoundEstimate(Struct, frozen=True):
     fields: tuple[str, ...]
     strategy: str
     cells: int
@@ -358,14 +368,14 @@ class RoundEstimate(Noun, frozen=True):
     error: str
 
 
-class RefreshEstimates(Noun, frozen=True):
+class RefreshEstimates(Struct, frozen=True):
     table_id: str
     rounds: tuple[RoundEstimate, ...]
 
 
 @operation("run")
 async def start_refresh(services: Services, request: RefreshTable) -> RefreshStarted:
-    """Fills the stale cells again, and only those, each with the strategy that filled it before. Each run ends with a
+    """Fill the stale cells again, and only those, each with the strategy that filled it before. Each run ends with a
     proposal; columns that depend on stale ones wait until those are applied."""
     table_id, runs = (await services.table(request.table)).id, []
     for of in await list_stale_rounds(services, table_id, request.fields):
@@ -373,8 +383,8 @@ async def start_refresh(services: Services, request: RefreshTable) -> RefreshSta
         fill = await plan_round(services, table_id, of)
         if isinstance(fill, UsageError):
             error = str(fill)
-        elif services.acts(of.strategy) and not request.acts:
-            error = f"{of.strategy} acts outside the table: say `acts` to start it."
+        elif services.has_side_effects(of.strategy) and not request.acts:
+            error = f"{of.strategy} acts outside the table: pass `acts` to start it."
         elif fill is not None:
             run_id = await services.jobs.start(fill)
         runs.append(RefreshRun(fields=of.fields, strategy=of.strategy, cells=len(of.cells), run_id=run_id, error=error))
@@ -383,7 +393,7 @@ async def start_refresh(services: Services, request: RefreshTable) -> RefreshSta
 
 @operation("read")
 async def estimate_refresh(services: Services, request: RefreshTable) -> RefreshEstimates:
-    """Estimates filling the stale cells again."""
+    """Estimate filling the stale cells again."""
     table_id, found = (await services.table(request.table)).id, []
     for of in await list_stale_rounds(services, table_id, request.fields):
         fill = await plan_round(services, table_id, of, waiting=True)
@@ -392,7 +402,7 @@ async def estimate_refresh(services: Services, request: RefreshTable) -> Refresh
                 fields=of.fields,
                 strategy=of.strategy,
                 cells=len(of.cells),
-                estimate=await fill.estimate() if isinstance(fill, Fill) else None,
+                estimate=await fill.estimate() if isinstance(fill, FillRun) else None,
                 error=str(fill) if isinstance(fill, UsageError) else "",
             )
         )
@@ -401,12 +411,17 @@ async def estimate_refresh(services: Services, request: RefreshTable) -> Refresh
 
 async def list_stale_rounds(services: Services, table: str, fields: Sequence[str] = ()) -> list[RefreshRound]:
     """Return what is stale, in the order in which it can be filled again; each round is applied before the next."""
-    return await refresh.rounds(services.store, table, fields)
+    return await refresh.list_refresh_rounds(services.store, table, fields)
 
 
 async def plan_round(
-    services: Services, table: str, of: RefreshRound, *, waiting: bool = False, watch: Watch = ignore_progress
-) -> Fill | UsageError | None:
+    services: Services,
+    table: str,
+    of: RefreshRound,
+    *,
+    waiting: bool = False,
+    watch: ProgressCallback = ignore_progress,
+) -> FillRun | UsageError | None:
     """Return a run over exactly these cells; None while they wait for others that are stale, and the error if the round
     cannot begin: other rounds can. With `waiting` the cells do not wait, to estimate what all would take."""
     settings = services.settings
@@ -415,11 +430,11 @@ async def plan_round(
         (),
         concurrency=settings.concurrency,
         retry=RetryPolicy.from_settings(settings),
-        terms=Terms.from_settings(settings),
+        policy=RunPolicy.from_settings(settings),
     )
     open_tools = await services.opener_for(filling.table.id)
     try:
-        return await refresh.plan(services.store, of, filling, open_tools, waiting=waiting, watch=watch)
+        return await refresh.plan_refresh_round(services.store, of, filling, open_tools, waiting=waiting, watch=watch)
     except UsageError as error:
         return error
 
@@ -430,11 +445,12 @@ async def run_refresh(services: Services, context: RunContext) -> None:
     await run_recheck(services, context)
     store, fields = services.store, context.request["fields"]
     table = await store.tables.find(context.run.table_id)
-    for way in await refresh.ways(store, table, fields):
+    for way in await refresh.list_fill_methods(store, table, fields):
         how = FillOptions(params=dict(way.params))
         fill = await plan_fill(services, table.id, way.fields, way.strategy, how=how, watch=context.tell)
         await _fill_and_apply(services, context, fill)
-    for each in await refresh.rounds(store, table.id, fields):
+    for each in await refresh.list_refresh_rounds(store, table.id, fields):
+        # Planned when its turn comes, because the rounds before it change what is stale.
         again = await plan_round(services, table.id, each, watch=context.tell)
         if isinstance(again, UsageError):
             raise again
@@ -442,13 +458,13 @@ async def run_refresh(services: Services, context: RunContext) -> None:
             await _fill_and_apply(services, context, again)
 
 
-async def _fill_and_apply(services: Services, context: RunContext, fill: Fill) -> None:
+async def _fill_and_apply(services: Services, context: RunContext, fill: FillRun) -> None:
     context.on_stop = fill.cancel
-    if context.stopped:  # while something before it was done
-        raise Cancelled(f"Run {context.run.id} was stopped.", kept="What it had come to is kept.")
+    if context.stopped:  # during an earlier part of the refresh
+        raise Cancelled(f"Run {context.run.id} was stopped.", kept="What it found is kept.")
     filled = await fill.run()
     if filled.status == "paused":
-        raise Paused(filled.problem, kept="What it had come to is kept.")
+        raise Paused(filled.problem, kept="What it found is kept.")
     if context.request["apply"] and filled.status == "done":
         await check_authority(services.store, context.run)
         await services.changes.apply_unseen(filled.proposal_id)

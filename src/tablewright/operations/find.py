@@ -8,22 +8,22 @@ from typing import TYPE_CHECKING, Annotated, Any
 import msgspec
 
 from tablewright.domain.condition import parse_conditions
-from tablewright.domain.listing import DEFAULT_ROWS, MOST_ROWS, FindEvent, FoundRows, Listing, ListPlan
-from tablewright.domain.model import Noun
+from tablewright.domain.listing import DEFAULT_ROWS, MAX_ROWS, FindEvent, FoundRows, Listing, ListPlan
+from tablewright.domain.model import Struct
+from tablewright.domain.naming import check_request_text
 from tablewright.domain.run import Estimate
-from tablewright.domain.wording import within_bounds
 from tablewright.operations.operation import Question, Request, TableRef, Text, operation
 from tablewright.operations.rows import FieldSpecs, read_fields
 
 if TYPE_CHECKING:
-    from tablewright.jobs.kinds import RunContext
-    from tablewright.journeys.find.find import Finder
+    from tablewright.engine.runs.kinds import RunContext
     from tablewright.services import Services
+    from tablewright.workflows.find.find import RowFinder
 
 Fill = Annotated[bool, msgspec.Meta(description="Search for cells that no list states.")]
 
 
-class FindPlanned(Noun, frozen=True):
+class FindPlanned(Struct, frozen=True):
     """The new table is empty; `POST /tables/{table}/found` finds its rows."""
 
     table_id: str
@@ -31,7 +31,7 @@ class FindPlanned(Noun, frozen=True):
     estimate: Estimate
 
 
-class FindStarted(Noun, frozen=True):
+class FindStarted(Struct, frozen=True):
     """Watch it at `/runs/{run_id}/events`; `plan` is what is looked for."""
 
     table_id: str
@@ -40,7 +40,7 @@ class FindStarted(Noun, frozen=True):
 
 
 class PlanFind(Request, frozen=True, kw_only=True):
-    """What to find. Models and search providers are those of the server's settings."""
+    """A description of the things to find. Models and search providers are those of the server's settings."""
 
     question: Annotated[
         Question, msgspec.Meta(description="What to find.", examples=["Nordic fintechs with more than 100 staff"])
@@ -48,6 +48,7 @@ class PlanFind(Request, frozen=True, kw_only=True):
     fields: Annotated[
         FieldSpecs,
         msgspec.Meta(
+            # Each column is a question about every row, and adds to the prompt that reads a page.
             max_length=24,
             description="The columns, starting with the one that names the things: objects, or texts such as "
             "`Staff:number`. Default: the model chooses.",
@@ -57,16 +58,16 @@ class PlanFind(Request, frozen=True, kw_only=True):
     where: Annotated[
         Text, msgspec.Meta(description="Conditions that every row must meet: `Staff > 100 and Country = Norway`.")
     ] = ""
-    rows: Annotated[int, msgspec.Meta(ge=1, le=MOST_ROWS, description="The most rows.")] = DEFAULT_ROWS
+    rows: Annotated[int, msgspec.Meta(ge=1, le=MAX_ROWS, description="The most rows.")] = DEFAULT_ROWS
 
 
 @operation("run")
 async def plan_find(services: Services, request: PlanFind) -> FindPlanned:
-    """Plans a table of the things that are described, and estimates what finding its rows takes."""
+    """Plan a table of the things that are described, and estimate what finding its rows takes."""
     finder = await open_finder(services)
     async with services.spending():
         listing = await finder.begin(
-            within_bounds(request.question),
+            check_request_text(request.question),
             fields=read_fields(request.fields),
             conditions=parse_conditions(request.where),
             rows=request.rows,
@@ -81,11 +82,11 @@ class FoundRef(Request, frozen=True):
 
 @operation("read")
 async def estimate_find(services: Services, request: FoundRef) -> Estimate:
-    """Estimates what finding the rows of a planned table takes."""
-    from tablewright.journeys.find.find import estimate_search
+    """Estimate what finding the rows of a planned table takes."""
+    from tablewright.workflows.find.find import estimate_search
 
     listing = await find_listing(services, request.table)
-    return estimate_search(listing, await services.open_tools(("web", "model")), services.terms)
+    return estimate_search(listing, await services.open_tools(("web", "model")), services.policy)
 
 
 class StartFind(PlanFind, frozen=True, kw_only=True):
@@ -94,7 +95,7 @@ class StartFind(PlanFind, frozen=True, kw_only=True):
 
 @operation("run")
 async def start_find(services: Services, request: StartFind) -> FindStarted:
-    """Plans a table and starts to find its rows in the background: lists are searched for, read in full and merged,
+    """Plan a table and start to find its rows in the background: lists are searched for, read in full and merged,
     then the cells that no list states are searched for."""
     plan = {name: getattr(request, name) for name in PlanFind.__struct_fields__}
     planned = await plan_find(services, PlanFind(**plan))
@@ -103,28 +104,29 @@ async def start_find(services: Services, request: StartFind) -> FindStarted:
 
 class FindMore(Request, frozen=True, kw_only=True):
     table: TableRef
-    rows: Annotated[int, msgspec.Meta(ge=0, le=MOST_ROWS, description="The most rows in all; 0: as before.")] = 0
+    rows: Annotated[int, msgspec.Meta(ge=0, le=MAX_ROWS, description="The most rows in all; 0: as before.")] = 0
     fill: Fill = True
 
 
 @operation("run")
 async def find_more(services: Services, request: FindMore) -> FindStarted:
-    """Finds the rows of a planned table, continues an interrupted search, or finds more rows."""
+    """Find the rows of a planned table, continue an interrupted search, or find more rows."""
     listing = await find_listing(services, request.table)
-    run_id = await services.jobs.begin("find", listing.table_id, make_spec(listing, request))
+    run_id = await services.jobs.begin("find", listing.table_id, make_find_spec(listing, request))
     return FindStarted(table_id=listing.table_id, run_id=run_id, plan=listing.plan)
 
 
 async def find_rows(
     services: Services, request: FindMore, *, watch: Callable[[FindEvent], None] = lambda _: None
 ) -> FoundRows:
-    """Do the same in this process, and return what was found."""
+    """Do what `find_more` does in this process, and return what was found."""
     listing = await find_listing(services, request.table)
-    found: FoundRows = await services.jobs.perform("find", listing.table_id, make_spec(listing, request), watch)
+    found: FoundRows = await services.jobs.perform("find", listing.table_id, make_find_spec(listing, request), watch)
     return found
 
 
-def make_spec(listing: Listing, request: FindMore) -> dict[str, Any]:
+def make_find_spec(listing: Listing, request: FindMore) -> dict[str, Any]:
+    # A listing that was searched before continues; a planned one starts.
     more = listing.status != "planned"
     return {"question": listing.plan.question, "fill": request.fill, "more": more, "rows": request.rows}
 
@@ -133,10 +135,10 @@ def make_spec(listing: Listing, request: FindMore) -> dict[str, Any]:
 async def get_found(services: Services, request: FoundRef) -> FoundRows:
     """The result of a search for rows so far: how many, how complete, what was read, what was set aside and what could
     not be reached."""
-    from tablewright.journeys.find.account import account
+    from tablewright.workflows.find.completeness_report import report_found_rows
 
     listing = await find_listing(services, request.table)
-    return await account(services.store, listing, services.rates)
+    return await report_found_rows(services.store, listing, services.rates)
 
 
 async def find_listing(services: Services, table: str) -> Listing:
@@ -144,19 +146,19 @@ async def find_listing(services: Services, table: str) -> Listing:
 
 
 async def run_find(services: Services, context: RunContext) -> FoundRows:
-    """Find the rows of a planned table, or continue where an interrupted run stopped."""
+    """Perform a run that finds the rows of a planned table; after an interruption it continues."""
     finder, request = await open_finder(services, context.tell), context.request
     return await finder.run(context.run.table_id, fill=request["fill"], more=request["more"], rows=request["rows"])
 
 
-async def open_finder(services: Services, watch: Callable[[FindEvent], None] = lambda _: None) -> Finder:
-    from tablewright.journeys.find.find import Finder
+async def open_finder(services: Services, watch: Callable[[FindEvent], None] = lambda _: None) -> RowFinder:
+    from tablewright.workflows.find.find import RowFinder
 
-    return Finder(
+    return RowFinder(
         services.store,
         await services.open_tools(("web", "model")),
         actor=services.actor,
-        terms=services.terms,
+        policy=services.policy,
         rates=services.rates,
         concurrency=services.settings.concurrency,
         watch=watch,

@@ -2,33 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import msgspec
 
-from tablewright.domain.access import OWNER, Role
+from tablewright.domain.access import INSTALLATION_OWNER, Role
 from tablewright.domain.health import Check, ModelTrial
-from tablewright.domain.model import Noun
-from tablewright.errors import UsageError
+from tablewright.domain.model import Struct
+from tablewright.errors import BadSetting, UsageError
 from tablewright.operations.operation import Request, check_permission, copy_fields, operation
-from tablewright.operations.paths import hider_for
+from tablewright.operations.paths import path_hider_for
 from tablewright.settings import Settings
 
 if TYPE_CHECKING:
     from tablewright.services import Services
     from tablewright.strategies.strategy import Strategy
 
-DATABASE = "Database"
-"""The check whose problems name tables."""
-
 
 class NoInput(Request, frozen=True):
     pass
 
 
-class Version(Noun, frozen=True):
+class Version(Struct, frozen=True):
     """`user` and `role` are those of the token that was sent."""
 
     version: str
@@ -39,12 +36,12 @@ class Version(Noun, frozen=True):
 @operation("read")
 async def get_version(services: Services, request: NoInput) -> Version:
     """The installed version, and who you are."""
-    person = services.person or OWNER
+    person = services.person or INSTALLATION_OWNER
     return Version(version=version("tablewright"), user=person.name, role=person.role)
 
 
-class Checks(Noun, frozen=True):
-    """`ok` is whether every check is."""
+class Checks(Struct, frozen=True):
+    """`ok` is true if every check is."""
 
     ok: bool
     checks: tuple[Check, ...]
@@ -58,9 +55,10 @@ class RunDoctor(Request, frozen=True):
 
 @operation("read")
 async def run_doctor(services: Services, request: RunDoctor) -> Checks:
-    """What is configured and whether it works, for editors and admins. Of models and searches only a SearXNG is
-    called, because others may cost money, unless you are an admin and ask for it. Problems of tables are shown to
-    admins only."""
+    """Show the configuration and check that it works, for editors and admins. Models and searches are not called,
+    because they may cost money, unless an admin asks for it; a SearXNG is. Problems of tables are shown to admins
+    only."""
+    # Asking a model costs money, so only admins may; editors see what is configured.
     if services.person is not None:
         check_permission(services.person, "administer" if request.ask else "write")
     found = await check_installation(services.settings, ask=request.ask)
@@ -68,28 +66,29 @@ async def run_doctor(services: Services, request: RunDoctor) -> Checks:
     return Checks(ok=found.ok, checks=checks)
 
 
-async def check_installation(settings: Settings, *, ask: bool = False) -> Checks:
-    """Examine what is configured, also where the store cannot be opened."""
-    from tablewright.health import examine
+async def check_installation(settings: Settings, invalid: Iterable[BadSetting] = (), *, ask: bool = False) -> Checks:
+    """Check what is configured, even if the store cannot be opened or settings were `invalid`."""
+    from tablewright.health import check_health
 
-    checks = tuple(await examine(settings, ask=ask))
-    return Checks(ok=all(each.ok for each in checks), checks=checks)
+    checks = [Check(name="Settings", ok=False, detail=each.what, advice=each.advice) for each in invalid]
+    checks += await check_health(settings, ask=ask)
+    return Checks(ok=all(each.ok for each in checks), checks=tuple(checks))
 
 
 def censor_check(services: Services, check: Check) -> Check:
-    """Problems of the database name tables, which not everyone may know of."""
+    """Return a check as the caller may see it: problems of the database name tables, which only admins may know of."""
     person = services.person
-    if check.name == DATABASE and not check.ok and person is not None and not person.may_administer:
+    if check.name == "Database" and not check.ok and person is not None and not person.may_administer:
         return Check(name=check.name, ok=False, detail="not all is sound", advice="Ask an admin, who sees what.")
-    hide = hider_for(person, services.settings)
+    hide = path_hider_for(person, services.settings)
     return Check(name=check.name, ok=check.ok, detail=hide(check.detail), advice=hide(check.advice))
 
 
 # ── strategies ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-class ParameterShown(Noun, frozen=True):
-    """What a user may set: one of `choices`, or a whole number between `least` and `most`, or any text."""
+class ParameterShown(Struct, frozen=True):
+    """A parameter that a user may set: one of `choices`, a whole number between `least` and `most`, or any text."""
 
     name: str
     help: str
@@ -99,7 +98,7 @@ class ParameterShown(Noun, frozen=True):
     most: int | None
 
 
-class StrategyShown(Noun, frozen=True):
+class StrategyShown(Struct, frozen=True):
     """`kind` is `action` for one that has an effect outside the table."""
 
     name: str
@@ -111,13 +110,13 @@ class StrategyShown(Noun, frozen=True):
     parameters: tuple[ParameterShown, ...]
 
 
-class BrokenStrategy(Noun, frozen=True):
+class BrokenStrategy(Struct, frozen=True):
     name: str
     problem: str
     advice: str
 
 
-class Strategies(Noun, frozen=True):
+class Strategies(Struct, frozen=True):
     strategies: tuple[StrategyShown, ...]
     broken: tuple[BrokenStrategy, ...]
 
@@ -134,9 +133,9 @@ async def list_strategies(services: Services, request: ListStrategies) -> Strate
 
 
 def show_strategies(kind: Literal["enrichment", "action"] | None = None) -> Strategies:
-    from tablewright.strategies.strategy import announced
+    from tablewright.strategies.strategy import list_installed_strategies
 
-    found = announced(kind)
+    found = list_installed_strategies(kind)
     broken = [
         BrokenStrategy(name=name, problem=each.what, advice=each.advice)
         for name, each in found.items()
@@ -154,9 +153,9 @@ def show_strategy(strategy: Strategy) -> StrategyShown:
 # ── models ───────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-class ModelShown(Noun, frozen=True):
-    """A model that runs on the machine of the store; `pulled` is whether it is there. `memory` is the gigabytes that a
-    computer should have to run it."""
+class ModelShown(Struct, frozen=True):
+    """A model that runs on the machine of the store; `pulled` is true if it is there. `memory` is the gigabytes that a
+    computer needs to run it."""
 
     name: str
     size: int
@@ -167,7 +166,7 @@ class ModelShown(Noun, frozen=True):
     pulled: bool
 
 
-class Models(Noun, frozen=True):
+class Models(Struct, frozen=True):
     """`model` is the configured one."""
 
     model: str
@@ -177,11 +176,11 @@ class Models(Noun, frozen=True):
 @operation("read")
 async def list_models(services: Services, request: NoInput) -> Models:
     """The configured model, and the models that can be downloaded to run on this machine."""
-    from tablewright.models.pull import CATALOG
+    from tablewright.llm.pull import CATALOG
 
     folder = services.settings.home_folder / "models"
     catalog = tuple(copy_fields(ModelShown, each, pulled=each.is_pulled(folder)) for each in CATALOG)
-    model = hider_for(services.person, services.settings)(services.settings.model)
+    model = path_hider_for(services.person, services.settings)(services.settings.model)
     return Models(model=model, catalog=catalog)
 
 
@@ -189,7 +188,7 @@ class PullModel(Request, frozen=True):
     name: Annotated[str, msgspec.Meta(min_length=1, max_length=200, description="A name from `models list`.")]
 
 
-class ModelPulled(Noun, frozen=True):
+class ModelPulled(Struct, frozen=True):
     name: str
     path: str
 
@@ -199,15 +198,15 @@ async def pull_model(
     services: Services, request: PullModel, *, watch: Callable[[int, int], None] = lambda done, total: None
 ) -> ModelPulled:
     """Download a model and verify it, resuming an earlier download. `watch` is called with the bytes so far and all."""
-    from tablewright.models.pull import pull
+    from tablewright.llm.pull import pull_catalog_model
 
-    path = await pull(request.name, services.settings.home_folder / "models", watch)
+    path = await pull_catalog_model(request.name, services.settings.home_folder / "models", watch)
     return ModelPulled(name=request.name, path=str(path))
 
 
 @operation("run")
 async def test_model(services: Services, request: NoInput) -> ModelTrial:
     """Ask the configured model one small question."""
-    from tablewright.health import try_model
+    from tablewright.health import run_model_trial
 
-    return await try_model(services.settings)
+    return await run_model_trial(services.settings)

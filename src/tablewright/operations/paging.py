@@ -1,4 +1,4 @@
-"""Pages of lists: what comes after an entry, whether or not that entry is still there."""
+"""Cut lists into pages that start after an entry, even if that entry has been removed."""
 
 from __future__ import annotations
 
@@ -7,45 +7,48 @@ from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
 from tablewright.errors import UsageError
-from tablewright.operations.operation import NUMBERS_UP_TO
+from tablewright.operations.operation import MAX_NUMBER
 
-T = TypeVar("T")
-K = TypeVar("K", bound=tuple[Any, ...])
+EntryT = TypeVar("EntryT")
+KeyT = TypeVar("KeyT", bound=tuple[Any, ...])
 
+# A time and an id.
 _MOMENT = re.compile(r"(\d{4}-\d\d-\d\dT[\d:.]+Z),(.+)", re.DOTALL)
 
 
-def newest_first(
-    found: Iterable[T], after: str, limit: int, at: Callable[[T], tuple[str, str]]
-) -> tuple[list[T], str | None]:
+def page_newest_first(
+    found: Iterable[EntryT], after: str, limit: int, at: Callable[[EntryT], tuple[str, str]]
+) -> tuple[list[EntryT], str | None]:
     """Return the next `limit` entries by their time and id, and where to go on."""
     some, last = take_page(found, read_moment(after), limit, at, backwards=True)
     return some, ",".join(last) if last else None
 
 
-def oldest_first(
-    found: Iterable[T], after: str, limit: int, at: Callable[[T], tuple[str, str]]
-) -> tuple[list[T], str | None]:
+def page_oldest_first(
+    found: Iterable[EntryT], after: str, limit: int, at: Callable[[EntryT], tuple[str, str]]
+) -> tuple[list[EntryT], str | None]:
     some, last = take_page(found, read_moment(after), limit, at)
     return some, ",".join(last) if last else None
 
 
-def by_cell(
-    found: Iterable[T], after: str, limit: int, at: Callable[[T], tuple[int, str]]
-) -> tuple[list[T], str | None]:
+def page_by_cell(
+    found: Iterable[EntryT], after: str, limit: int, at: Callable[[EntryT], tuple[int, str]]
+) -> tuple[list[EntryT], str | None]:
     """Order by row and column."""
     some, last = take_page(found, read_cell_position(after), limit, at)
-    return some, cell_position(*last) if last else None
+    return some, format_cell_position(*last) if last else None
 
 
-def by_number(found: Iterable[T], after: str, limit: int, at: Callable[[T], int]) -> tuple[list[T], str | None]:
-    some, last = take_page(found, (read_number(after, after),), limit, lambda each: (at(each),))
+def page_by_number(
+    found: Iterable[EntryT], after: str, limit: int, at: Callable[[EntryT], int]
+) -> tuple[list[EntryT], str | None]:
+    some, last = take_page(found, (read_position_number(after, after),), limit, lambda each: (at(each),))
     return some, str(last[0]) if last else None
 
 
 def take_page(
-    found: Iterable[T], after: K | None, limit: int, at: Callable[[T], K], *, backwards: bool = False
-) -> tuple[list[T], K | None]:
+    found: Iterable[EntryT], after: KeyT | None, limit: int, at: Callable[[EntryT], KeyT], *, backwards: bool = False
+) -> tuple[list[EntryT], KeyT | None]:
     left = sorted(found, key=at, reverse=backwards)
     if after is not None:
         left = [each for each in left if (at(each) < after if backwards else at(each) > after)]
@@ -62,17 +65,18 @@ def read_moment(after: str) -> tuple[str, str] | None:
 
 def read_cell_position(after: str) -> tuple[int, str]:
     row_id, _, field = after.partition(":")
-    return read_number(row_id, after), field
+    return read_position_number(row_id, after), field
 
 
-def cell_position(row_id: int, field: str) -> str:
+def format_cell_position(row_id: int, field: str) -> str:
     return f"{row_id}:{field}"
 
 
-def read_number(text: str, after: str | None = None) -> int:
+def read_position_number(text: str, after: str | None = None) -> int:
     """Return the number in a position, 0 at the beginning; `after` is the whole position."""
     after = text if after is None else after
-    if after and not (text.isascii() and text.isdecimal() and int(text) <= NUMBERS_UP_TO):
+    # `isdecimal` alone would allow digits of other scripts.
+    if after and not (text.isascii() and text.isdecimal() and int(text) <= MAX_NUMBER):
         raise _no_page(after)
     return int(text) if after else 0
 

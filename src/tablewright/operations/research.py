@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import msgspec
 
-from tablewright.domain.model import Noun, Step
+from tablewright.domain.model import Step, Struct
+from tablewright.domain.naming import check_request_text
 from tablewright.domain.research import (
     AnsweredFollowUp,
     Brief,
@@ -28,7 +29,6 @@ from tablewright.domain.research import (
     Round,
 )
 from tablewright.domain.run import Usage
-from tablewright.domain.wording import within_bounds
 from tablewright.errors import NotFound
 from tablewright.operations.operation import (
     USUAL_LIMIT,
@@ -41,15 +41,15 @@ from tablewright.operations.operation import (
     Request,
     operation,
 )
-from tablewright.operations.paging import newest_first
-from tablewright.operations.paths import hidden_from_others
+from tablewright.operations.paging import page_newest_first
+from tablewright.operations.paths import hide_existence
 from tablewright.operations.tables import Removed
 
 if TYPE_CHECKING:
     from tablewright.domain.run import Run
-    from tablewright.jobs.kinds import RunContext
-    from tablewright.journeys.research.research import Researcher
+    from tablewright.engine.runs.kinds import RunContext
     from tablewright.services import Services
+    from tablewright.workflows.research.research import Researcher
 
 ResearchRef = Annotated[str, msgspec.Meta(min_length=1, max_length=200, description="The id of the research.")]
 Minutes = Annotated[
@@ -58,7 +58,7 @@ Minutes = Annotated[
 ]
 
 
-class ResearchHead(Noun, frozen=True):
+class ResearchHead(Struct, frozen=True):
     research_id: str
     question: str
     report_type: ReportType
@@ -72,14 +72,14 @@ class ResearchPage(Page, frozen=True):
     researches: tuple[ResearchHead, ...]
 
 
-class ResearchPlanned(Noun, frozen=True):
+class ResearchPlanned(Struct, frozen=True):
     """The plan of a question, and what it is likely to take. Change what you like in `brief` and start with it."""
 
     brief: Brief
     estimate: ResearchEstimate
 
 
-class ResearchStarted(Noun, frozen=True):
+class ResearchStarted(Struct, frozen=True):
     """Watch it at `/runs/{run_id}/events`."""
 
     research_id: str
@@ -87,8 +87,8 @@ class ResearchStarted(Noun, frozen=True):
     table_id: str
 
 
-class ResearchShown(Noun, frozen=True):
-    """As far as it has come: what each round did and left open, the claims with their verdicts, and the report."""
+class ResearchShown(Struct, frozen=True):
+    """The research so far: what each round did and left open, the claims with their verdicts, and the report."""
 
     research_id: str
     run_id: str
@@ -113,7 +113,7 @@ class ListResearch(Request, frozen=True):
 async def list_research(services: Services, request: ListResearch) -> ResearchPage:
     """All research, newest first."""
     found = await services.store.researches.all()
-    some, more = newest_first(found, request.after, request.limit, lambda each: (each.created_at, each.id))
+    some, more = page_newest_first(found, request.after, request.limit, lambda each: (each.created_at, each.id))
     heads = [
         ResearchHead(
             research_id=each.id,
@@ -162,11 +162,11 @@ class PlanResearch(ResearchQuestion, frozen=True, kw_only=True):
 
 @operation("run")
 async def plan_research(services: Services, request: PlanResearch) -> ResearchPlanned:
-    """Plans a question without starting: a plan to review and change. Nothing is searched or stored."""
-    from tablewright.journeys.research.research import estimate_research
+    """Plan a question without starting: a plan to review and change. Nothing is searched or stored."""
+    from tablewright.workflows.research.research import estimate_research
 
     asked = ResearchRequest(
-        question=within_bounds(request.question),
+        question=check_request_text(request.question),
         report_type=request.report_type,
         items=request.items,
         fields=request.fields,
@@ -194,7 +194,7 @@ class StartResearch(ResearchQuestion, frozen=True, kw_only=True):
 
 @operation("run")
 async def start_research(services: Services, request: StartResearch) -> ResearchStarted:
-    """Plans the question, unless a plan is given, and starts to research it in the background: discovery, gap-filling,
+    """Plan the question, unless a plan is given, and start to research it in the background: discovery, gap-filling,
     verification, then a report."""
     created = await create_research(services, request)
     return await resume_research(services, ResumeResearch(research=created.id, minutes=request.minutes))
@@ -218,40 +218,40 @@ class ResumeResearch(Request, frozen=True, kw_only=True):
 
 @operation("run")
 async def resume_research(services: Services, request: ResumeResearch) -> ResearchStarted:
-    """Continues research that was interrupted, or whose report is partial, in the background."""
+    """Continue research that was interrupted, or whose report is partial, in the background."""
     research = await find_research(services, request.research)
-    run_id = await services.jobs.begin("research", research.table_id, make_spec(research, request))
+    run_id = await services.jobs.begin("research", research.table_id, make_research_spec(research, request))
     return ResearchStarted(research_id=research.id, run_id=run_id, table_id=research.table_id)
 
 
 async def run_to_report(
     services: Services, request: ResumeResearch, *, watch: Callable[[ResearchEvent], None] = lambda _: None
 ) -> ResearchShown:
-    """Do the same in this process, and return what it came to."""
+    """Do what `resume_research` does in this process, and return the research."""
     research = await find_research(services, request.research)
-    await services.jobs.perform("research", research.table_id, make_spec(research, request), watch)
+    await services.jobs.perform("research", research.table_id, make_research_spec(research, request), watch)
     return await get_research(services, GetResearch(research=research.id))
 
 
-def make_spec(research: Research, request: ResumeResearch) -> dict[str, Any]:
+def make_research_spec(research: Research, request: ResumeResearch) -> dict[str, Any]:
     return {"research": research.id, "minutes": request.minutes, "question": research.brief.question}
 
 
 async def run_research(services: Services, context: RunContext) -> Research:
-    """Do a planned piece of research, or continue it."""
+    """Perform a run of planned research; after an interruption it continues."""
     researcher = await open_researcher(services, minutes=context.request["minutes"], watch=context.tell)
     return await researcher.run(context.request["research"])
 
 
 async def open_researcher(services: Services, **more: Any) -> Researcher:
-    from tablewright.journeys.research.research import Researcher
+    from tablewright.workflows.research.research import Researcher
 
     return Researcher(
         services.store,
         await services.open_tools(("web", "model")),
         actor=services.actor,
         extent=services.research_extent,
-        terms=services.terms,
+        policy=services.policy,
         **more,
     )
 
@@ -267,7 +267,7 @@ class GetResearch(Request, frozen=True):
 async def get_research(services: Services, request: GetResearch) -> ResearchShown:
     """A piece of research, as far as it has progressed."""
     research = await find_research(services, request.research)
-    run, report = await find_run(services, research), research.report
+    run, report = await find_research_run(services, research), research.report
     return ResearchShown(
         research_id=research.id,
         run_id=run.id if run else "",
@@ -285,22 +285,23 @@ async def get_research(services: Services, request: GetResearch) -> ResearchShow
 
 
 async def find_research(services: Services, research_id: str) -> Research:
-    with nullcontext() if services.person is None else hidden_from_others(f"research {research_id!r}"):
+    with nullcontext() if services.person is None else hide_existence(f"research {research_id!r}"):
         return await services.store.researches.get(research_id)
 
 
-async def find_run(services: Services, research: Research) -> Run | None:
+async def find_research_run(services: Services, research: Research) -> Run | None:
     """Return the newest run of it; None if it was done without one, or its table is gone."""
     try:
         runs = await services.jobs.all(research.table_id)
     except NotFound:
         return None
+    # Runs are listed newest first.
     return next((run for run in runs if run.spec.get("research") == research.id), None)
 
 
 @operation("write")
 async def remove_research(services: Services, request: GetResearch) -> Removed:
-    """Deletes a piece of research; its table stays."""
+    """Delete a piece of research; its table stays."""
     research = await find_research(services, request.research)
     await services.store.researches.remove(research.id)
     return Removed(removed=research.id)
@@ -320,7 +321,7 @@ async def export_report(services: Services, request: ExportReport, *, path: Path
 
 async def write_report(services: Services, research_id: str, path: Path) -> None:
     """Write it as .md, .html, .docx, .pdf or .json, by the ending of the path."""
-    from tablewright.journeys.research.report import write_report_file
+    from tablewright.workflows.research.report import write_report_file
 
     await write_report_file(await find_research(services, research_id), path)
     await services.store.audit.note("export", f"research {research_id}", f"its report as {path.suffix}")
@@ -336,9 +337,9 @@ async def ask_follow_up(
     services: Services, request: AskFollowUp, *, tell: Callable[[Step], None] = lambda _: None
 ) -> AnsweredFollowUp:
     """Answers a follow-up question from the stored evidence, or from a search if that does not say."""
-    from tablewright.journeys.research.refine import refine
+    from tablewright.workflows.research.refine import research_follow_up
 
     research = await find_research(services, request.research)
     tools = await services.open_tools(("web", "model"))
     async with services.spending():
-        return await refine(services.store, tools, research, within_bounds(request.question), tell)
+        return await research_follow_up(services.store, tools, research, check_request_text(request.question), tell)

@@ -1,4 +1,4 @@
-"""The five tools that answers about documents are made with, one by one."""
+"""The five retrieval tools that answers about documents are made with."""
 
 from __future__ import annotations
 
@@ -8,23 +8,19 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import msgspec
 
-from tablewright.domain.corpus import Category, Completeness
-from tablewright.domain.form import Form, form_of
-from tablewright.domain.model import Noun
+from tablewright.domain.documents import Category, Completeness
+from tablewright.domain.model import Struct
+from tablewright.domain.reply import Form, make_lookup_form
 from tablewright.operations.ask import Exported, Figure, FigureColumn, GroupColumn, ShownColumns, Where, open_asker
 from tablewright.operations.documents import DocumentRef, find_document
 from tablewright.operations.operation import USUAL_LIMIT, After, Limit, Page, Request, operation
-from tablewright.operations.paging import by_number
+from tablewright.operations.paging import page_by_number
 
 if TYPE_CHECKING:
-    from tablewright.corpus.results import Aggregated, FoundItem, FoundItems
-    from tablewright.corpus.search import SearchHits
+    from tablewright.documents.results import Aggregated, FoundItem, FoundItems
+    from tablewright.documents.search import SearchHits
     from tablewright.services import Services
 
-FEW = 10
-"""Passages that are returned unless more are asked for."""
-NAMED_DOCUMENTS = 200
-"""Documents that are named for one figure; `annotations_search` with the same conditions lists all."""
 
 Query = Annotated[
     str,
@@ -36,7 +32,7 @@ OnlyDocuments = Annotated[
 OnlyCategories = Annotated[tuple[Category, ...], msgspec.Meta(description="Only documents of one of these categories.")]
 
 
-class PassageFound(Noun, frozen=True):
+class PassageFound(Struct, frozen=True):
     """A passage at `start:end` of the stored text, or a summary with the part of the text that it is about."""
 
     document_id: str
@@ -50,7 +46,7 @@ class PassageFound(Noun, frozen=True):
     score: float
 
 
-class Passages(Noun, frozen=True):
+class Passages(Struct, frozen=True):
     """The best first. `reason` says why these may not be all."""
 
     passages: tuple[PassageFound, ...]
@@ -58,7 +54,7 @@ class Passages(Noun, frozen=True):
     reason: str
 
 
-class StatedValue(Noun, frozen=True):
+class StatedValue(Struct, frozen=True):
     column: str
     value: str
     page: int | None
@@ -66,7 +62,7 @@ class StatedValue(Noun, frozen=True):
     end: int
 
 
-class Match(Noun, frozen=True):
+class Match(Struct, frozen=True):
     document_id: str
     title: str
     page: int | None
@@ -93,7 +89,7 @@ class Matches(Page, frozen=True):
     reason: str
 
 
-class FigureFound(Noun, frozen=True):
+class FigureFound(Struct, frozen=True):
     """`count` is of how many it is made, or how many have it; `documents` are the first of these."""
 
     value: str
@@ -102,13 +98,13 @@ class FigureFound(Noun, frozen=True):
     documents: tuple[str, ...]
 
 
-class FigureGroup(Noun, frozen=True):
+class FigureGroup(Struct, frozen=True):
     key: str
     count: int
     figures: tuple[FigureFound, ...]
 
 
-class Figures(Noun, frozen=True):
+class Figures(Struct, frozen=True):
     """A figure for each currency or unit; `missing` matches do not state what was to be added up."""
 
     groups: tuple[FigureGroup, ...]
@@ -122,7 +118,7 @@ class Figures(Noun, frozen=True):
 
 class SearchText(Request, frozen=True):
     query: Query
-    limit: Limit = FEW
+    limit: Limit = 10
     documents: OnlyDocuments = ()
     categories: OnlyCategories = ()
 
@@ -196,10 +192,10 @@ class SearchAnnotations(ExportAnnotations, frozen=True):
 @operation("read")
 async def annotations_search(services: Services, request: SearchAnnotations) -> Matches:
     """Every document, or row of a table inside documents, that meets all conditions. Nothing is ranked or left out."""
-    found, _ = await look_up(services, form_of(request.where, show=request.show))
+    found, _ = await answer_form(services, make_lookup_form(request.where, show=request.show))
     every = [show_match(each) for each in found.matches]
     every += [show_match(each.thing, each.reason) for each in found.undecided]
-    numbered, more = by_number(enumerate(every, start=1), request.after, request.limit, lambda each: each[0])
+    numbered, more = page_by_number(enumerate(every, start=1), request.after, request.limit, lambda each: each[0])
     some = [each for _, each in numbered]
     return Matches(
         matches=tuple(each for each in some if not isinstance(each, NotDecided)),
@@ -225,7 +221,9 @@ class AggregateAnnotations(Request, frozen=True):
 async def annotations_aggregate(services: Services, request: AggregateAnnotations) -> Figures:
     """Count, add up, or find the least, greatest or average value of what meets all conditions. Sums are exact, and
     different currencies are never added together."""
-    _, aggregated = await look_up(services, form_of(request.where, request.figure, request.of, by=request.by))
+    _, aggregated = await answer_form(
+        services, make_lookup_form(request.where, request.figure, request.of, by=request.by)
+    )
     assert aggregated is not None  # there is a figure
     return show_figures(aggregated)
 
@@ -233,22 +231,22 @@ async def annotations_aggregate(services: Services, request: AggregateAnnotation
 @operation("read")
 async def export_annotations_csv(services: Services, request: ExportAnnotations, *, path: Path) -> Exported:
     """All matches as a CSV file, each with its document, page and passage."""
-    from tablewright.corpus.results import export_annotations_csv
+    from tablewright.documents.results import write_annotations_csv
 
-    found, _ = await look_up(services, form_of(request.where, show=request.show))
-    path.write_bytes(export_annotations_csv(found).encode())
+    found, _ = await answer_form(services, make_lookup_form(request.where, show=request.show))
+    path.write_bytes(write_annotations_csv(found).encode())
     return Exported(name="annotations", rows=len(found.matches))
 
 
-async def look_up(services: Services, form: Form) -> tuple[FoundItems, Aggregated | None]:
-    from tablewright.conditions.evaluate import Spellings
-    from tablewright.journeys.ask.query import answer
-    from tablewright.journeys.ask.where import looked_up
+async def answer_form(services: Services, form: Form) -> tuple[FoundItems, Aggregated | None]:
+    from tablewright.conditions.evaluate import NameSpellings
+    from tablewright.workflows.ask.query import evaluate_plan
+    from tablewright.workflows.ask.where import resolve_form
 
     asker = await open_asker(services)
     things = await asker.inventory(await services.store.documents.all())
-    plan, scope = await looked_up(services.store, asker.context.corpus, form, things)
-    return answer(plan, scope, Spellings())
+    plan, scope = await resolve_form(services.store, asker.context.corpus, form, things)
+    return evaluate_plan(plan, scope, NameSpellings())
 
 
 def show_match(found: FoundItem, why: str = "") -> Match:
@@ -271,7 +269,10 @@ def show_figures(found: Aggregated) -> Figures:
             count=group.count,
             figures=tuple(
                 FigureFound(
-                    value=str(each.value), unit=each.unit, count=len(each.things), documents=ids_of(each.things)
+                    value=str(each.value),
+                    unit=each.unit,
+                    count=len(each.things),
+                    documents=list_figure_documents(each.things),
                 )
                 for each in group.amounts
             ),
@@ -281,5 +282,6 @@ def show_figures(found: Aggregated) -> Figures:
     return Figures(groups=groups, missing=len(found.missing), completeness=found.completeness, reason=found.reason)
 
 
-def ids_of(found: Iterable[FoundItem]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(each.document_id for each in found))[:NAMED_DOCUMENTS]
+def list_figure_documents(found: Iterable[FoundItem]) -> tuple[str, ...]:
+    # Documents that are named for one figure; `annotations_search` with the same conditions lists all.
+    return tuple(dict.fromkeys(each.document_id for each in found))[:200]

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import msgspec
 
-from tablewright.domain.model import Cell, Noun
-from tablewright.domain.proposal import Applied, CellAt, Operation, ProposalHead, Review, Selection
+from tablewright.domain.model import Cell, Struct
+from tablewright.domain.proposal import ApplyOutcome, CellAt, ProposalHead, ProposedCell, Review, Selection
 from tablewright.operations.operation import (
     USUAL_LIMIT,
     After,
@@ -22,7 +22,7 @@ from tablewright.operations.operation import (
     RowNumbers,
     operation,
 )
-from tablewright.operations.paging import cell_position, newest_first, read_cell_position
+from tablewright.operations.paging import format_cell_position, page_newest_first, read_cell_position
 from tablewright.operations.rows import TypedValue
 
 if TYPE_CHECKING:
@@ -42,17 +42,17 @@ class ProposalPage(Page, frozen=True):
 class OperationPage(Page, frozen=True):
     """The proposed cells, in the order of rows."""
 
-    operations: tuple[Operation, ...]
+    operations: tuple[ProposedCell, ...]
 
 
-class Decided(Noun, frozen=True):
-    """What was written, and how the proposal stands now: `counts` has the cells that are still open."""
+class Decided(Struct, frozen=True):
+    """The change that was written, and the proposal afterwards: `counts` has the cells that are still open."""
 
     proposal: ProposalHead
-    applied: Applied
+    applied: ApplyOutcome
 
 
-class Rejected(Noun, frozen=True):
+class Rejected(Struct, frozen=True):
     proposal: ProposalHead
     refused: int
 
@@ -69,7 +69,7 @@ async def list_proposals(services: Services, request: ListProposals) -> Proposal
     """The proposals that wait for a decision, newest first; with `all`, also those that were decided."""
     table_id = (await services.table(request.table)).id if request.table else None
     found = await services.store.proposals.all(table_id, only_open=not request.all)
-    some, more = newest_first(found, request.after, request.limit, lambda head: (head.created_at, head.id))
+    some, more = page_newest_first(found, request.after, request.limit, lambda head: (head.created_at, head.id))
     return ProposalPage(proposals=tuple(some), next=more)
 
 
@@ -95,10 +95,14 @@ async def list_operations(services: Services, request: ListOperations) -> Operat
     """The proposed cells with their evidence and steps."""
     head = await services.store.proposals.get(request.proposal_id, counted=False)
     found = await services.store.proposals.operations(
-        head.id, after=read_cell_position(request.after), limit=request.limit + 1, failed=request.failed
+        # One more than asked tells if there is a next page.
+        head.id,
+        after=read_cell_position(request.after),
+        limit=request.limit + 1,
+        failed=request.failed,
     )
     some = found[: request.limit]
-    more = cell_position(some[-1].row_id, some[-1].field) if len(found) > request.limit else None
+    more = format_cell_position(some[-1].row_id, some[-1].field) if len(found) > request.limit else None
     return OperationPage(operations=tuple(some), next=more)
 
 
@@ -125,7 +129,7 @@ class ApplyProposal(ChosenCells, frozen=True):
 
 @operation("write")
 async def apply_proposal(services: Services, request: ApplyProposal) -> Decided:
-    """Applies a proposal to its table: all of it, some rows or columns, or values of at least some confidence.
+    """Apply a proposal to its table: all of it, some rows or columns, or values of at least some confidence.
 
     A cell for which nothing was found keeps the value that it has (`kept`); `decide` with `emptied` takes it away."""
     applied = await services.changes.apply(request.proposal_id, request.selection(), force=request.force)
@@ -134,7 +138,7 @@ async def apply_proposal(services: Services, request: ApplyProposal) -> Decided:
 
 @operation("write")
 async def reject_proposal(services: Services, request: ChosenCells) -> Rejected:
-    """Rejects a proposal, or part of it. The table is not changed."""
+    """Reject a proposal, or part of it. The table is not changed."""
     refused = await services.changes.reject(request.proposal_id, request.selection())
     return Rejected(proposal=await services.store.proposals.get(request.proposal_id), refused=refused)
 
@@ -178,29 +182,31 @@ class DecideProposal(Request, frozen=True):
 
 @operation("write")
 async def decide_proposal(services: Services, request: DecideProposal) -> Decided:
-    """Accepts, rejects and edits cell by cell."""
+    """Accept, reject and edit cell by cell."""
     head = await services.store.proposals.get(request.proposal_id)
     edited = {}
     for each in request.edited:
+        # Read before anything is written: one wrong value refuses the whole request.
         proposed = await services.store.proposals.operation(head.id, each.row_id, each.field)
         edited[each.row_id, proposed.field] = await read_own_value(services, head, proposed, each.value)
     review = Review(
-        accepted=places(request.accepted),
-        refused=places(request.refused),
-        emptied=places(request.emptied),
+        accepted=to_cell_positions(request.accepted),
+        refused=to_cell_positions(request.refused),
+        emptied=to_cell_positions(request.emptied),
         edited=edited,
     )
     applied = await services.changes.decide(head.id, review, force=request.force)
     return Decided(proposal=await services.store.proposals.get(head.id), applied=applied)
 
 
-def places(cells: Iterable[CellPlace]) -> tuple[CellAt, ...]:
+def to_cell_positions(cells: Iterable[CellPlace]) -> tuple[CellAt, ...]:
     return tuple((each.row_id, each.field) for each in cells)
 
 
-async def read_own_value(services: Services, head: ProposalHead, proposed: Operation, text: str) -> Cell:
+async def read_own_value(services: Services, head: ProposalHead, proposed: ProposedCell, text: str) -> Cell:
     """Return the cell that a person's own value makes in place of a proposed one; raise UsageError if it is not of the
     type that the column will have when the proposal is applied."""
+    # The run's own column first: its type may have changed in the table since.
     field = next((each for each in head.fields if each.name == proposed.field), None)
     if field is None:
         field = (await services.table(head.table_id)).require_field(proposed.field)

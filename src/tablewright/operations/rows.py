@@ -1,19 +1,22 @@
-"""Rows, columns and cells: add, change, remove, flag; where a value comes from and what it was before."""
+"""Rows, columns and cells: list, add, change, remove, flag; the sources of a value and its earlier versions."""
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
 import msgspec
 
 from tablewright.domain.edits import AddField, ChangeField, RemoveField, RemoveRow
-from tablewright.domain.fieldspec import checked_name, parse_field
+from tablewright.domain.fieldspec import check_field_name, parse_field
 from tablewright.domain.history import CellVersion, Change, StaleCell, WrittenValue
-from tablewright.domain.model import Cell, Evidence, Field, FieldType, Noun, Role, Row, RowId, Step, Table
-from tablewright.domain.proposal import Operation
+from tablewright.domain.model import Cell, Evidence, Field, FieldType, Role, Row, RowId, Status, Step, Struct, Table
+from tablewright.domain.proposal import ProposedCell
 from tablewright.errors import BadField, NotFound
 from tablewright.operations.operation import (
+    MAX_NUMBER,
     USUAL_LIMIT,
     After,
     FieldName,
@@ -26,20 +29,20 @@ from tablewright.operations.operation import (
     Text,
     operation,
 )
-from tablewright.operations.paging import by_cell
-from tablewright.values.coerce import LONGEST_TYPED
+from tablewright.operations.paging import page_by_cell
+from tablewright.values.coerce import MAX_TYPED_CHARACTERS
 from tablewright.values.row_names import current_row_key
 
 if TYPE_CHECKING:
     from tablewright.services import Services
 
-EXCERPT_MARGIN = 300
-"""Characters of the stored text before and after a quote."""
+# Stored text around a quote: two or three sentences on each side.
+EXCERPT_MARGIN_CHARACTERS = 300
 
-TypedValue = Annotated[str, msgspec.Meta(max_length=LONGEST_TYPED)]
+TypedValue = Annotated[str, msgspec.Meta(max_length=MAX_TYPED_CHARACTERS)]
 
 
-class RowShown(Noun, frozen=True):
+class RowShown(Struct, frozen=True):
     """`key` is what names the row; `cells` has every column."""
 
     row_id: RowId
@@ -47,8 +50,8 @@ class RowShown(Noun, frozen=True):
     cells: dict[str, Cell]
 
 
-class Changed(Noun, frozen=True):
-    """The change as it stands in the history, by whose number it can be undone; null where nothing had to change."""
+class Changed(Struct, frozen=True):
+    """The change in the history, by whose number it can be undone; null if nothing had to change."""
 
     change: Change | None
 
@@ -70,6 +73,112 @@ async def get_row(services: Services, request: GetRow) -> RowShown:
     return show_row(table, await services.row(table.id, request.row_id))
 
 
+class ListRows(Request, frozen=True):
+    table: TableRef
+    limit: Limit = USUAL_LIMIT
+    after: Annotated[int, msgspec.Meta(ge=0, le=MAX_NUMBER, description="Start after the row with this number.")] = 0
+    status: Annotated[Status | None, msgspec.Meta(description="Only rows in which a cell has this status.")] = None
+    field: Annotated[Name, msgspec.Meta(description="With `status`: of this column only.")] = ""
+
+
+class RowPage(Struct, frozen=True):
+    """`next` is what to pass as `after` for what follows; null at the end. `shortened` says that the page has fewer
+    rows than were asked for because a reply has at most 4 MB; the others follow with `next`. A page of rows with a
+    status may be short, or empty, and still have a `next`."""
+
+    rows: tuple[RowShown, ...]
+    next: RowId | None
+    shortened: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class RowPageLimits:
+    """Limits of one page of rows, so that no request holds up the others."""
+
+    # What a browser or a program can take at once; a longer row is a page by itself.
+    reply_bytes: int = 4 * 1024 * 1024
+    # Cells that are read at once: more seldom fit into a reply.
+    read_cells: int = 20_000
+    # Rows that are read at once in search of a status.
+    window_rows: int = 500
+    # Rows that one request searches for a status; the next request continues there.
+    searched_rows: int = 20_000
+
+
+ROW_PAGE = RowPageLimits()
+
+
+@operation("read")
+async def list_rows(services: Services, request: ListRows) -> RowPage:
+    """Rows with their cells, ordered by number; fewer where they are long."""
+    table = await services.table(request.table)
+    page = RowCollector(table, request)
+    # Wide tables are read in smaller windows, so that memory is bounded in cells.
+    rows_at_once = max(1, ROW_PAGE.read_cells // max(1, len(table.fields)))
+    after = request.after
+    while not page.is_full and page.searched < ROW_PAGE.searched_rows:
+        missing = ROW_PAGE.window_rows if request.status else request.limit - len(page.rows)
+        window = await services.page(table.id, after=after, limit=min(missing, rows_at_once))
+        if not window:
+            return page.to_reply(next=None)
+        after = await asyncio.to_thread(page.take, window)
+    # One row more tells if there is a next page, without counting the table.
+    has_more = bool(await services.page(table.id, after=after, limit=1))
+    return page.to_reply(next=after if has_more else None)
+
+
+class RowCollector:
+    """Collect the rows of a page until there are enough of them, or enough bytes."""
+
+    def __init__(self, table: Table, request: ListRows) -> None:
+        self._table = table
+        self._names = [table.require_field(request.field).name] if request.field else [f.name for f in table.fields]
+        self._status = request.status
+        self._limit = request.limit
+        self._bytes = 0
+        self._shortened = False
+        self.rows: list[RowShown] = []
+        self.searched = 0
+
+    @property
+    def is_full(self) -> bool:
+        return self._shortened or len(self.rows) >= self._limit
+
+    def take(self, window: Sequence[Row]) -> RowId:
+        """Add the rows that fit, and return the last row that was considered. Measuring a thousand rows with their
+        sources takes long enough to be done in a thread."""
+        # If the page is full before the first of these rows, the next request starts with it.
+        last = window[0].id - 1
+        for row in window:
+            if self.is_full:
+                break
+            if self._status is None or any(row.cell(name).status == self._status for name in self._names):
+                shown = show_row(self._table, row)
+                size = measure_row(shown)
+                # The first row always fits, or a long row would block the pages behind it.
+                if self.rows and self._bytes + size > ROW_PAGE.reply_bytes:
+                    self._shortened = True
+                    break
+                self.rows.append(shown)
+                self._bytes += size
+            last = row.id
+            self.searched += 1
+        return last
+
+    def to_reply(self, next: RowId | None) -> RowPage:
+        return RowPage(rows=tuple(self.rows), next=next, shortened=self._shortened)
+
+
+def measure_row(row: RowShown) -> int:
+    """Return about how many bytes a row takes in a reply."""
+    # A reply adds the label of its confidence to each cell.
+    labels = 40 * len(row.cells)
+    try:
+        return len(msgspec.json.encode(row)) + labels
+    except (OverflowError, UnicodeEncodeError):  # a number too large for JSON, or half a character
+        return len(repr(row)) + labels
+
+
 class AddRows(Request, frozen=True):
     """Each an object of column names and values, as a person would type them."""
 
@@ -82,7 +191,7 @@ class AddRows(Request, frozen=True):
 
 @operation("write")
 async def add_rows(services: Services, request: AddRows) -> Changed:
-    """Adds rows at the end: all of them, or none if a value does not fit its column."""
+    """Add rows at the end: all of them, or none if a value does not fit its column."""
     table = await services.table(request.table)
     for name in {name for row in request.rows for name in row}:
         table.require_field(name)
@@ -96,7 +205,7 @@ class RemoveRowRequest(Request, frozen=True):
 
 @operation("write")
 async def remove_row(services: Services, request: RemoveRowRequest) -> Changed:
-    """Removes a row; undoing the change restores it."""
+    """Remove a row; undoing the change restores it."""
     table = await services.table(request.table)
     await services.row(table.id, request.row_id)
     edit = RemoveRow(row_id=request.row_id)
@@ -137,7 +246,7 @@ class FieldSpec(Request, frozen=True):
         if not name or any(not each.isprintable() or each in "{}" for each in name):
             raise BadField("A column's name has no braces and no control characters, and is not empty.")
         return Field(
-            name=checked_name(name, name),
+            name=check_field_name(name, name),
             type=self.type,
             question=self.question.strip(),
             description=self.description.strip(),
@@ -149,8 +258,8 @@ class FieldSpec(Request, frozen=True):
         )
 
 
+# Columns as objects, or as texts such as "Founded:number=What year was {Company} founded?".
 FieldSpecs = tuple[FieldSpec | Annotated[str, msgspec.Meta(min_length=1, max_length=20_000)], ...]
-"""Columns as objects, or as texts such as "Founded:number=What year was {Company} founded?"."""
 
 
 def read_fields(specs: FieldSpecs) -> list[Field]:
@@ -167,7 +276,7 @@ class AddColumn(FieldSpec, frozen=True, kw_only=True):
 
 @operation("write")
 async def add_field(services: Services, request: AddColumn) -> Changed:
-    """Adds a column at the end, empty in every row."""
+    """Add a column at the end, empty in every row."""
     table = await services.table(request.table)
     field = request.to_field()
     edit = AddField(field=field)
@@ -181,7 +290,7 @@ class ChangeColumn(FieldSpec, frozen=True, kw_only=True):
 
 @operation("write")
 async def change_field(services: Services, request: ChangeColumn) -> Changed:
-    """Changes the definition of a column. Renaming it keeps its cells."""
+    """Change the definition of a column. Renaming it keeps its cells."""
     table = await services.table(request.table)
     old = table.require_field(request.field)
     edit = ChangeField(name=old.name, field=request.to_field())
@@ -195,7 +304,7 @@ class RemoveColumn(Request, frozen=True):
 
 @operation("write")
 async def remove_field(services: Services, request: RemoveColumn) -> Changed:
-    """Removes a column with its cells; undoing the change restores them."""
+    """Remove a column with its cells; undoing the change restores them."""
     table = await services.table(request.table)
     old = table.require_field(request.field)
     edit = RemoveField(name=old.name)
@@ -211,7 +320,7 @@ class CellRequest(Request, frozen=True):
     field: FieldName
 
 
-class Excerpt(Noun, frozen=True):
+class Excerpt(Struct, frozen=True):
     """A part of the stored text, from character `start` of it; the quote is `text[quote_start:quote_end]`."""
 
     text: str
@@ -220,14 +329,14 @@ class Excerpt(Noun, frozen=True):
     quote_end: int
 
 
-class SourceShown(Noun, frozen=True):
+class SourceShown(Struct, frozen=True):
     """A piece of evidence. `excerpt` is null where the text is no longer stored."""
 
     evidence: Evidence
     excerpt: Excerpt | None
 
 
-class CellShown(Noun, frozen=True):
+class CellShown(Struct, frozen=True):
     """A cell, its sources in their context, and the steps of the run that filled it."""
 
     table_id: str
@@ -252,7 +361,7 @@ async def get_cell(services: Services, request: CellRequest) -> CellShown:
     )
 
 
-async def find_origin(services: Services, cell: Cell, row_id: RowId, field: str) -> Operation | None:
+async def find_origin(services: Services, cell: Cell, row_id: RowId, field: str) -> ProposedCell | None:
     """Return the operation of the run that wrote a cell; None if no run did, or it is no longer stored."""
     if not cell.run_id:
         return None
@@ -270,9 +379,9 @@ async def cut_excerpt(services: Services, evidence: Evidence) -> Excerpt | None:
     text = await services.stored_text(evidence.content_hash)
     if text is None or not 0 <= evidence.start <= evidence.end <= len(text):
         return None
-    start = max(0, evidence.start - EXCERPT_MARGIN)
+    start = max(0, evidence.start - EXCERPT_MARGIN_CHARACTERS)
     return Excerpt(
-        text=text[start : evidence.end + EXCERPT_MARGIN],
+        text=text[start : evidence.end + EXCERPT_MARGIN_CHARACTERS],
         start=start,
         quote_start=evidence.start - start,
         quote_end=evidence.end - start,
@@ -287,7 +396,7 @@ class SetCellRequest(CellRequest, frozen=True):
 
 @operation("write")
 async def set_cell(services: Services, request: SetCellRequest) -> WrittenValue:
-    """Writes your own value. Cells derived from the old value become stale; nothing runs by itself."""
+    """Write your own value. Cells derived from the old value become stale; nothing runs by itself."""
     table = await services.table(request.table)
     name = table.require_field(request.field).name
     await services.row(table.id, request.row_id)
@@ -302,14 +411,14 @@ class FlagCellRequest(CellRequest, frozen=True):
 
 @operation("write")
 async def flag_cell(services: Services, request: FlagCellRequest) -> Changed:
-    """Flags a cell as doubtful: it keeps its value, and the next run works on it again."""
+    """Flag a cell as doubtful: it keeps its value, and the next run works on it again."""
     table = await services.table(request.table)
     name = table.require_field(request.field).name
     await services.row(table.id, request.row_id)
     return Changed(change=await services.changes.flag(table.id, request.row_id, name, request.note))
 
 
-class CellHistory(Noun, frozen=True):
+class CellHistory(Struct, frozen=True):
     """Every value that the cell has had, the newest first."""
 
     table_id: str
@@ -347,7 +456,7 @@ async def list_stale_cells(services: Services, request: ListStaleCells) -> Stale
     """The cells whose inputs have changed since they were filled."""
     table = await services.table(request.table)
     found = await services.store.log.stale(table.id)
-    some, more = by_cell(found, request.after, request.limit, lambda cell: (cell.row_id, cell.field))
+    some, more = page_by_cell(found, request.after, request.limit, lambda cell: (cell.row_id, cell.field))
     return StalePage(total=len(found), cost_usd=sum(cell.cost for cell in found), cells=tuple(some), next=more)
 
 

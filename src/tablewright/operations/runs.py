@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import msgspec
 
-from tablewright.domain.model import Attempt, Noun, RowId
+from tablewright.domain.model import Attempt, RowId, Struct
 from tablewright.domain.run import (
     HOLDER,
     SETBACKS,
@@ -32,25 +32,20 @@ from tablewright.operations.operation import (
     RowNumber,
     operation,
 )
-from tablewright.operations.paging import by_number, newest_first, read_moment
-from tablewright.operations.paths import hidden_from_others, hider_for
+from tablewright.operations.paging import page_by_number, page_newest_first, read_moment
+from tablewright.operations.paths import hide_existence, path_hider_for
 
 if TYPE_CHECKING:
     from tablewright.services import Services
 
-FEW = 20
-"""Rows after which the pace of a run tells how long it will take."""
-INTERNAL = frozenset({"settings", "paths", "host", SINCE, HOLDER, SETBACKS, TALLY})
-"""In the spec of a run for the processes that work on it."""
-
-ON_THIS_MACHINE = ("builtin", "local", "ollama")
-"""Providers of models that cost nothing."""
+# Entries of a run's spec that are only for the processes that work on it.
+INTERNAL_KEYS = frozenset({"settings", "paths", "host", SINCE, HOLDER, SETBACKS, TALLY})
 
 RunId = Annotated[str, msgspec.Meta(min_length=1, max_length=200, description="The run's id.")]
 
 
-class RunShown(Noun, frozen=True):
-    """How far a run is. `cost_usd` is null if the price of the model is not known. `empty` (the cells that stayed
+class RunShown(Struct, frozen=True):
+    """The progress of a run. `cost_usd` is null if the price of the model is not known. `empty` (the cells that stayed
     empty, by reason) is given for a single run only. `unasked` cells could not be looked for, `degraded` answers came
     without the model although there is one, and `incomplete` rows were skipped because they lack what the question
     needs; `skipped_rows` are the first of these. `owner` is the process that works on it, for the machine's owner."""
@@ -85,7 +80,7 @@ class RunPage(Page, frozen=True):
     runs: tuple[RunShown, ...]
 
 
-class RowAttempts(Noun, frozen=True):
+class RowAttempts(Struct, frozen=True):
     row_id: RowId
     attempts: tuple[Attempt, ...]
 
@@ -106,7 +101,7 @@ async def list_runs(services: Services, request: ListRuns) -> RunPage:
     table_id = (await services.table(request.table)).id if request.table else None
     before = read_moment(request.after)
     found = await services.jobs.all(table_id, limit=request.limit + 1, before=before)
-    some, more = newest_first(found, request.after, request.limit, lambda run: (run.started_at, run.id))
+    some, more = page_newest_first(found, request.after, request.limit, lambda run: (run.started_at, run.id))
     return RunPage(runs=tuple([await show_run(services, run) for run in some]), next=more)
 
 
@@ -125,6 +120,14 @@ async def cancel_run(services: Services, request: RunRequest) -> RunShown:
     """Stop a run within a second, whichever process does the work. What was found is kept, and it can be resumed."""
     run = await find_run(services, request.run_id)
     await services.jobs.cancel(run.id)
+    return await show_run(services, await services.jobs.get(run.id))
+
+
+@operation("run")
+async def pause_run(services: Services, request: RunRequest) -> RunShown:
+    """Pause a run within a second, whichever process does the work. What was found is kept until it is resumed."""
+    run = await find_run(services, request.run_id)
+    await services.jobs.pause(run.id)
     return await show_run(services, await services.jobs.get(run.id))
 
 
@@ -158,7 +161,7 @@ async def list_attempts(services: Services, request: ListAttempts) -> AttemptPag
         for row_id, each in tried.items()
         if request.row in (None, row_id)
     ]
-    some, more = by_number(found, request.after, request.limit, lambda each: each.row_id)
+    some, more = page_by_number(found, request.after, request.limit, lambda each: each.row_id)
     return AttemptPage(rows=tuple(some), next=more)
 
 
@@ -166,7 +169,7 @@ async def find_run(services: Services, run_id: str) -> Run:
     """Find a run. One about no table, such as reading documents, is seen by the user who started it."""
     if services.person is None:
         return await services.jobs.get(run_id)
-    with hidden_from_others(f"run {run_id!r}"):
+    with hide_existence(f"run {run_id!r}"):
         return await services.jobs.get(run_id)
 
 
@@ -177,12 +180,13 @@ async def show_run(services: Services, run: Run, *, reasons: bool = False) -> Ru
         proposal_id = await store.proposals.of_run(run.id)
     except NotFound:
         proposal_id = ""
+    # For one run only: it reads every cell of the proposal.
     empty = await store.proposals.reasons(proposal_id) if reasons and proposal_id else {}
     tally = await _tally_of(services, run)
     total = run.total or tally.rows  # what is computed at once has no slices that count its rows
     done = run.done if run.total else tally.rows
     is_interrupted = await services.jobs.is_interrupted(run)
-    hide = hider_for(services.person, services.settings)
+    hide = path_hider_for(services.person, services.settings)
     return RunShown(
         run_id=run.id,
         kind=run.kind,
@@ -207,18 +211,20 @@ async def show_run(services: Services, run: Run, *, reasons: bool = False) -> Ru
         started_at=run.started_at,
         finished_at=run.finished_at,
         last_event=run.last_event,
-        spec={name: value for name, value in run.spec.items() if name not in INTERNAL},
+        spec={name: value for name, value in run.spec.items() if name not in INTERNAL_KEYS},
     )
 
 
 def _is_priced(run: Run, usual_model: str) -> bool:
     """Return False if a model elsewhere was asked and no price came with its tokens."""
     model = str(run.spec.get("settings", {}).get("model") or usual_model)
-    is_here = model.partition(":")[0].strip().lower() in ON_THIS_MACHINE
+    # Models on this machine cost nothing, so a missing price is no gap.
+    is_here = model.partition(":")[0].strip().lower() in ("builtin", "local", "ollama")
     return bool(is_here or run.usage.cost_usd or not run.usage.input_tokens)
 
 
 async def _tally_of(services: Services, run: Run) -> RunTally:
+    # A run that has ended keeps its tally; only a running one adds up its slices.
     if run.status != "running" and TALLY in run.spec:
         return msgspec.convert(run.spec[TALLY], RunTally)
     return (await services.store.slices.totals(run.id)).tally
@@ -227,6 +233,7 @@ async def _tally_of(services: Services, run: Run) -> RunTally:
 def seconds_left(run: Run, now: str) -> float | None:
     """Return the time left at the pace since a process last began to work on it; None while that says little."""
     done, left = run.done - run.since.done, run.total - run.done
-    if run.status != "running" or left <= 0 or done < min(FEW, run.total - run.since.done):
+    # Rows after which the pace of a run allows an estimate of the time left.
+    if run.status != "running" or left <= 0 or done < min(20, run.total - run.since.done):
         return None
     return round(seconds_between(run.since.at, now) / done * left, 1)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import msgspec
 
-from tablewright.domain.model import Noun
+from tablewright.domain.model import Struct
 from tablewright.domain.run import ACTOR, PERSON, Routine
 from tablewright.operations.operation import FieldNames, Name, Request, TableRef, check_permission, operation
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from tablewright.services import Services
 
 
-class ScheduleShown(Noun, frozen=True):
+class ScheduleShown(Struct, frozen=True):
     """`cron` is in UTC; `fields` are the columns, none for all. It runs in the name of `author`; `paused` says why it
     does not run at present, or is empty."""
 
@@ -28,11 +28,11 @@ class ScheduleShown(Noun, frozen=True):
     paused: str
 
 
-class ScheduleList(Noun, frozen=True):
+class ScheduleList(Struct, frozen=True):
     schedules: tuple[ScheduleShown, ...]
 
 
-class SchedulesRemoved(Noun, frozen=True):
+class SchedulesRemoved(Struct, frozen=True):
     removed: int
 
 
@@ -90,7 +90,7 @@ class SetSchedule(Request, frozen=True, kw_only=True):
 
 @operation("run")
 async def set_schedule(services: Services, request: SetSchedule) -> ScheduleList:
-    """Schedules a recheck or a refresh; a table has at most one schedule of each kind. It runs in your name, also if
+    """Schedule a recheck or a refresh; a table has at most one schedule of each kind. It runs in your name, also if
     another user had set it before."""
     person = services.person
     if person is not None and request.apply:
@@ -115,6 +115,6 @@ class RemoveSchedules(Request, frozen=True):
 
 @operation("write")
 async def remove_schedules(services: Services, request: RemoveSchedules) -> SchedulesRemoved:
-    """Removes the schedules of a table."""
+    """Remove the schedules of a table."""
     table = await services.table(request.table)
     return SchedulesRemoved(removed=await services.jobs.unschedule(table.id))

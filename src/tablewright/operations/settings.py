@@ -9,18 +9,18 @@ import httpx2
 import msgspec
 
 from tablewright.domain.health import Check, LocalServer
-from tablewright.domain.model import Noun
+from tablewright.domain.model import Struct
 from tablewright.operations.health import NoInput
 from tablewright.operations.operation import Request, operation
-from tablewright.operations.paths import hider_for
+from tablewright.operations.paths import path_hider_for
 from tablewright.settings import DECLARED, Settings
-from tablewright.settings_sources import set_elsewhere, with_changes, write_saved
+from tablewright.settings_sources import change_settings, find_set_elsewhere, write_saved
 
 if TYPE_CHECKING:
     from tablewright.services import Services
 
+# In the audit log: the thing that settings belong to, and the detail if none is changed.
 SERVER, ALL_DEFAULT = "server", "all as they come"
-"""In the audit log: the thing that settings belong to, and the detail if none is changed."""
 
 Changes = Annotated[
     dict[Annotated[str, msgspec.Meta(max_length=100)], Annotated[str, msgspec.Meta(max_length=20_000)]],
@@ -28,8 +28,8 @@ Changes = Annotated[
 ]
 
 
-class SettingShown(Noun, frozen=True):
-    """Of a secret, `value` says only if it is set. `set_by` is the variable or the file that sets it, where the
+class SettingShown(Struct, frozen=True):
+    """The `value` of a secret is only "set" or empty. `set_by` is the variable or the file that sets it, if the
     settings page cannot change it."""
 
     name: str
@@ -40,15 +40,15 @@ class SettingShown(Noun, frozen=True):
     set_by: str
 
 
-class SettingsShown(Noun, frozen=True):
+class SettingsShown(Struct, frozen=True):
     settings: tuple[SettingShown, ...]
 
 
 @operation("administer")
 async def list_settings(services: Services, request: NoInput) -> SettingsShown:
     """All settings, those that differ from their defaults first, and what they accept."""
-    settings, hide = services.settings, hider_for(services.person, services.settings)
-    shown, usual, elsewhere = settings.shown, Settings().texts, set_elsewhere()
+    settings, hide = services.settings, path_hider_for(services.person, services.settings)
+    shown, usual, elsewhere = settings.shown, Settings().texts, find_set_elsewhere()
     found = [
         SettingShown(
             name=name,
@@ -72,7 +72,7 @@ async def save_settings(services: Services, request: SaveSettings) -> SettingsSh
     """Save settings for everyone who uses this home folder, and use them from now on; runs in progress keep theirs. The
     audit log has them, but for the keys."""
     server = services.server
-    settings, changes = with_changes(server.settings, request.changes)
+    settings, changes = change_settings(server.settings, request.changes)
     check_can_work(settings)
     await asyncio.to_thread(write_saved, settings.home_folder, changes)
     server.use_settings(settings)
@@ -92,17 +92,17 @@ async def note_settings(services: Services, actor: str = "") -> None:
 
 def check_can_work(settings: Settings) -> None:
     """Raise BadSetting for what can never work; nothing is contacted."""
-    from tablewright.assembly import SAMPLE
     from tablewright.keys import trusted_certificates
-    from tablewright.models.build import build
-    from tablewright.models.embedder import build_embedder
-    from tablewright.sources.search.provider import find_provider
+    from tablewright.llm.build import build_model
+    from tablewright.llm.embedder import build_embedder
+    from tablewright.strategies.toolbox import SAMPLE
+    from tablewright.web.search.provider import find_search_provider
 
-    build(settings)
+    build_model(settings)
     build_embedder(settings)
     if settings.search != SAMPLE:
         client = httpx2.AsyncClient(verify=trusted_certificates())
-        find_provider(settings.search, api_key=settings.search_api_key, client=client)
+        find_search_provider(settings.search, api_key=settings.search_api_key, client=client)
 
 
 class TrySettings(SaveSettings, frozen=True):
@@ -116,13 +116,17 @@ async def try_settings(services: Services, request: TrySettings) -> Check:
     from tablewright.operations import webhooks
     from tablewright.operations.files import test_google_sheets
 
-    settings, _ = with_changes(services.settings, request.changes)
+    settings, _ = change_settings(services.settings, request.changes)
     if request.part == "webhook":
         await webhooks.send_test_message(settings)
         return Check(name="Webhook", ok=True, detail="The address accepted a test message.")
     if request.part == "sheets":
         return Check(name="Google Sheets", ok=True, detail=await test_google_sheets(settings))
-    tests = {"model": health.ask_model, "search": health.ask_search, "embedder": health.ask_embedder}
+    tests = {
+        "model": health.check_model_answer,
+        "search": health.check_search_answer,
+        "embedder": health.check_embedder_answer,
+    }
     return await tests[request.part](settings)
 
 
@@ -130,24 +134,24 @@ class ListOfferedModels(SaveSettings, frozen=True):
     provider: Annotated[str, msgspec.Meta(min_length=1, max_length=100)]
 
 
-class OfferedModels(Noun, frozen=True):
+class OfferedModels(Struct, frozen=True):
     names: tuple[str, ...]
 
 
 @operation("administer")
 async def list_offered_models(services: Services, request: ListOfferedModels) -> OfferedModels:
     """List what a provider offers to the holder of the key; without a key what the price list knows, newest first."""
-    from tablewright.models import listing
+    from tablewright.llm import listing
 
-    settings, _ = with_changes(services.settings, request.changes)
+    settings, _ = change_settings(services.settings, request.changes)
     address, key = settings.model_base_url, settings.model_api_key
     if key or address or request.provider == "ollama":
-        return OfferedModels(names=tuple(await listing.list_models(request.provider, address, key)))
-    return OfferedModels(names=tuple(await asyncio.to_thread(listing.priced_models, request.provider)))
+        return OfferedModels(names=tuple(await listing.list_provider_models(request.provider, address, key)))
+    return OfferedModels(names=tuple(await asyncio.to_thread(listing.list_priced_models, request.provider)))
 
 
-async def find_local_servers() -> list[LocalServer]:
+async def list_local_servers() -> list[LocalServer]:
     """Return the programs on this machine that serve models, with the models."""
-    from tablewright.models import listing
+    from tablewright.llm import listing
 
-    return await listing.find_local_servers()
+    return await listing.detect_local_servers()

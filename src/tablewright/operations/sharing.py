@@ -1,4 +1,4 @@
-"""Sharing: each thing is its owner's alone until they share it with people by name, with everyone, or by a link."""
+"""Share things, which are private to their owners, with people by name, with everyone, or by a link."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import msgspec
 
-from tablewright.domain.access import OWNER, Shareable, Shared
-from tablewright.domain.model import Noun
+from tablewright.domain.access import INSTALLATION_OWNER, Shareable, SharedThing
+from tablewright.domain.model import Struct
 from tablewright.errors import Forbidden
 from tablewright.operations.operation import Name, Request, operation
-from tablewright.operations.paths import hidden_from_others
+from tablewright.operations.paths import hide_existence
 from tablewright.operations.users import UserShown, show_user
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ class ThingRequest(Request, frozen=True):
 
 
 @operation("read")
-async def get_sharing(services: Services, request: ThingRequest) -> Shared:
+async def get_sharing(services: Services, request: ThingRequest) -> SharedThing:
     """Show who can see something of yours."""
     return await find_shared(services, request)
 
@@ -36,20 +36,27 @@ class ShareThing(ThingRequest, frozen=True):
     people: Annotated[tuple[Name, ...], msgspec.Meta(max_length=500, description="The names of users.")] = ()
     everyone: Annotated[bool, msgspec.Meta(description="All who may use the server.")] = False
     only: Annotated[bool, msgspec.Meta(description="First withdraw it from everyone it is shared with.")] = False
+    without: Annotated[
+        tuple[Name, ...], msgspec.Meta(max_length=500, description="The names of users who may no longer see it.")
+    ] = ()
 
 
 @operation("write")
-async def share(services: Services, request: ShareThing) -> Shared:
+async def share(services: Services, request: ShareThing) -> SharedThing:
     """Share something with people or with everyone; its owner and admins always see it. The table of research or of a
-    shortlist, and the rows of a conversation's answers, are shared with it; documents quoted in it are not."""
+    shortlist, and the rows of a conversation's answers, are shared with it; documents quoted in it are not. Only an
+    admin can withdraw a thing from its owner: then it belongs to the installation."""
     id = (await find_shared(services, request)).id
-    return await services.store.sharing.share(
-        request.kind, id, request.people, everyone=request.everyone, only=request.only
-    )
+    sharing = services.store.sharing
+    if request.without:
+        left = await sharing.unshare(request.kind, id, request.without)
+        if not (request.people or request.everyone or request.only):
+            return left
+    return await sharing.share(request.kind, id, request.people, everyone=request.everyone, only=request.only)
 
 
-class ViewLink(Noun, frozen=True):
-    """A viewer of one thing alone, and the token that lets in whoever has it. It is shown this once."""
+class ViewLink(Struct, frozen=True):
+    """A viewer of one thing alone, and a token that lets in anyone who has it. It is shown only once."""
 
     user: UserShown
     token: str
@@ -62,18 +69,19 @@ async def create_view_link(services: Services, request: ThingRequest) -> ViewLin
     author, shared = services.person, await find_shared(services, request)
     if author is not None and not author.may_administer:
         raise Forbidden("Only an admin makes share links.", advice="Share it with people by name.")
+    # The random part keeps the names of several links to one thing apart.
     name = f"link-{shared.id[:30]}-{token_hex(3)}"
     person, token = await services.store.users.add_link(
-        name, OWNER.id if author is None else author.id, expires_at=services.settings.token_expiry()
+        name, INSTALLATION_OWNER.id if author is None else author.id, expires_at=services.settings.token_expiry()
     )
     await services.store.sharing.share(request.kind, shared.id, [person.name])
     return ViewLink(user=show_user(person), token=token)
 
 
-async def find_shared(services: Services, request: ThingRequest) -> Shared:
+async def find_shared(services: Services, request: ThingRequest) -> SharedThing:
     if services.person is None:
         return await services.store.sharing.of(request.kind, await find_id(services, request))
-    with hidden_from_others(f"{request.kind} {request.id!r}"):
+    with hide_existence(f"{request.kind} {request.id!r}"):
         return await services.store.sharing.of(request.kind, await find_id(services, request))
 
 

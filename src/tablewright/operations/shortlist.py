@@ -7,14 +7,14 @@ import shutil
 from collections.abc import Callable
 from contextlib import nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, ClassVar
+from typing import TYPE_CHECKING, Annotated, ClassVar, get_args
 
 import msgspec
 
-from tablewright.domain.model import Noun, Step
+from tablewright.domain.model import Step, Struct
+from tablewright.domain.naming import check_request_text
 from tablewright.domain.run import Progress
 from tablewright.domain.shortlist import ChatReply, Phase, Ranking, ShortlistState
-from tablewright.domain.wording import within_bounds
 from tablewright.errors import EditConflict, NotFound
 from tablewright.operations.operation import (
     USUAL_LIMIT,
@@ -26,20 +26,18 @@ from tablewright.operations.operation import (
     Request,
     operation,
 )
-from tablewright.operations.paging import newest_first
-from tablewright.operations.paths import hidden_from_others
-from tablewright.operations.tables import Removed
+from tablewright.operations.paging import page_newest_first
+from tablewright.operations.paths import hide_existence
+from tablewright.operations.tables import Removed, TableFormat
 
 if TYPE_CHECKING:
     from tablewright.services import Services
 
-EXPORTS = "exports"
-"""In the home folder: the files that people asked the advisor for."""
 
 ShortlistRef = Annotated[str, msgspec.Meta(min_length=1, max_length=200, description="The id of the conversation.")]
 
 
-class ShortlistHead(Noun, frozen=True):
+class ShortlistHead(Struct, frozen=True):
     id: str
     phase: Phase
     product_type: str
@@ -52,7 +50,7 @@ class ShortlistPage(Page, frozen=True):
     shortlists: tuple[ShortlistHead, ...]
 
 
-class TurnTaken(Noun, frozen=True):
+class TurnTaken(Struct, frozen=True):
     """The reply of the advisor, and the conversation after it. Every fact of the reply names its cells. A `file` is at
     `/shortlists/{shortlist}/files/{file}`."""
 
@@ -69,7 +67,7 @@ class ListShortlists(Request, frozen=True):
 async def list_shortlists(services: Services, request: ListShortlists) -> ShortlistPage:
     """Shortlists, newest first."""
     found = await services.store.shortlists.all()
-    some, more = newest_first(found, request.after, request.limit, lambda each: (each.created_at, each.id))
+    some, more = page_newest_first(found, request.after, request.limit, lambda each: (each.created_at, each.id))
     heads = [
         ShortlistHead(
             id=each.id,
@@ -90,7 +88,7 @@ class StartShortlist(Request, frozen=True):
 
 @operation("run")
 async def start_shortlist(services: Services, request: StartShortlist) -> ShortlistState:
-    """Starts a conversation; keep its id."""
+    """Start a conversation; keep its id."""
     return await services.store.shortlists.start()
 
 
@@ -101,14 +99,15 @@ class GetShortlist(Request, frozen=True):
 @operation("read")
 async def get_shortlist(services: Services, request: GetShortlist) -> ShortlistState:
     """The whole conversation, and what it is waiting for."""
-    hidden = nullcontext() if services.person is None else hidden_from_others(f"shortlist {request.shortlist!r}")
+    # At the machine the store's own error is shown; through a server it must not tell what exists.
+    hidden = nullcontext() if services.person is None else hide_existence(f"shortlist {request.shortlist!r}")
     with hidden:
         return await services.store.shortlists.get(request.shortlist)
 
 
 @operation("write")
 async def remove_shortlist(services: Services, request: GetShortlist) -> Removed:
-    """Deletes a conversation; its table stays."""
+    """Delete a conversation; its table stays."""
     state = await get_shortlist(services, request)
     await services.store.shortlists.remove(state.id)
     return Removed(removed=state.id)
@@ -118,12 +117,12 @@ async def remove_shortlist(services: Services, request: GetShortlist) -> Removed
 async def rank_shortlist(services: Services, request: GetShortlist) -> Ranking:
     """The candidates in the order in which they meet the requirements, and the excluded ones, by the cells as they are
     now."""
-    from tablewright.journeys.shortlist.ranking import rank
+    from tablewright.workflows.shortlist.ranking import rank_products
 
     state = await get_shortlist(services, request)
     if not state.table_id:
         return Ranking()
-    return rank(await services.store.tables.load(state.table_id), state.requirements, services.rates)
+    return rank_products(await services.store.tables.load(state.table_id), state.requirements, services.rates)
 
 
 class TakeTurn(Request, frozen=True, kw_only=True):
@@ -146,9 +145,9 @@ async def take_turn(
     tell: Callable[[Step], None] = lambda _: None,
     exports: Path | None = None,
 ) -> TurnTaken:
-    """Sends a message or presses a button. Once products are searched for, the reply may take minutes."""
-    from tablewright.journeys.shortlist.context import TurnContext
-    from tablewright.journeys.shortlist.shortlist import Shortlist
+    """Send a message or press a button. Once products are searched for, the reply may take minutes."""
+    from tablewright.workflows.shortlist.context import TurnContext
+    from tablewright.workflows.shortlist.shortlist import Shortlist
 
     shortlist_id = (await get_shortlist(services, GetShortlist(shortlist=request.shortlist))).id
     through_server = exports is None and services.person is not None
@@ -166,7 +165,7 @@ async def take_turn(
             services.store,
             await services.open_tools(("web", "model")),
             actor=services.actor,
-            terms=services.terms,
+            policy=services.policy,
             limits=services.shortlist_limits,
             rates=services.rates,
             concurrency=services.settings.concurrency,
@@ -175,7 +174,7 @@ async def take_turn(
             folder=exports,
         )
         async with services.spending():
-            state, reply = await Shortlist(context).turn(shortlist_id, within_bounds(request.message, "message"))
+            state, reply = await Shortlist(context).turn(shortlist_id, check_request_text(request.message, "message"))
     finally:
         services.turns_under_way.discard(shortlist_id)
     if through_server:
@@ -184,7 +183,7 @@ async def take_turn(
 
 
 class ShortlistFile(GetShortlist, frozen=True):
-    formats: ClassVar[tuple[str, ...]] = ("csv", "tsv", "xlsx", "json", "jsonl", "md", "parquet")
+    formats: ClassVar[tuple[str, ...]] = get_args(get_args(TableFormat)[0])
 
     file: Annotated[str, msgspec.Meta(max_length=255, description="The name of the file.")]
 
@@ -198,6 +197,7 @@ async def get_shortlist_file(services: Services, request: ShortlistFile, *, path
     """A file that the advisor wrote."""
     state = await get_shortlist(services, GetShortlist(shortlist=request.shortlist))
     folder = exports_folder(services, state.id)
+    # The name is looked up in the folder, never joined to it, so that it cannot lead elsewhere.
     written = {each.name: each for each in folder.iterdir()} if folder.is_dir() else {}
     if request.file not in written:
         raise NotFound(f"There is no file {request.file!r}.")
@@ -206,4 +206,5 @@ async def get_shortlist_file(services: Services, request: ShortlistFile, *, path
 
 
 def exports_folder(services: Services, shortlist_id: str) -> Path:
-    return services.settings.home_folder / EXPORTS / shortlist_id
+    # Folder in the home for files that people asked the advisor for.
+    return services.settings.home_folder / "exports" / shortlist_id

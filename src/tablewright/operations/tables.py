@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import msgspec
 
-from tablewright.domain.files import Exported, FileOptions, Imported, SentToSheets
+from tablewright.domain.files import ExportOutcome, FileOptions, ImportOutcome, SheetsExport
 from tablewright.domain.history import Change, Rollback, TableSummary
-from tablewright.domain.model import Field, Noun
+from tablewright.domain.model import Field, Struct
 from tablewright.domain.naming import check_name
 from tablewright.errors import UsageError
 from tablewright.operations.operation import (
-    NUMBERS_UP_TO,
+    MAX_NUMBER,
     USUAL_LIMIT,
     After,
+    FileWritten,
     Limit,
     Name,
     Page,
@@ -24,12 +25,13 @@ from tablewright.operations.operation import (
     TableRef,
     operation,
 )
-from tablewright.operations.paging import oldest_first
+from tablewright.operations.paging import page_oldest_first
 
 if TYPE_CHECKING:
     from tablewright.services import Services
 
 KeyField = Annotated[Name, msgspec.Meta(description="The column that names a row; default: the first text column.")]
+# Tags are shown as chips in one line of the list of tables.
 MOST_TAGS, LONGEST_TAG = 12, 40
 Scalar = str | int | float | bool | None
 
@@ -38,7 +40,7 @@ class TablePage(Page, frozen=True):
     tables: tuple[TableSummary, ...]
 
 
-class TableShown(Noun, frozen=True):
+class TableShown(Struct, frozen=True):
     """A table without its rows. `cost_usd` is what all its runs have spent."""
 
     table_id: str
@@ -49,7 +51,7 @@ class TableShown(Noun, frozen=True):
     fields: tuple[Field, ...]
 
 
-class TableImported(Noun, frozen=True):
+class TableImported(Struct, frozen=True):
     """`warnings` are sentences about what the file did not say clearly."""
 
     table_id: str
@@ -60,7 +62,7 @@ class TableImported(Noun, frozen=True):
     warnings: tuple[str, ...]
 
 
-class Removed(Noun, frozen=True):
+class Removed(Struct, frozen=True):
     removed: str
 
 
@@ -73,7 +75,7 @@ class ListTables(Request, frozen=True):
 async def list_tables(services: Services, request: ListTables) -> TablePage:
     """The tables you can see, oldest first."""
     found = await services.tables()
-    some, more = oldest_first(found, request.after, request.limit, lambda table: (table.created_at, table.id))
+    some, more = page_oldest_first(found, request.after, request.limit, lambda table: (table.created_at, table.id))
     return TablePage(tables=tuple(some), next=more)
 
 
@@ -92,13 +94,13 @@ class CreateTable(Request, frozen=True):
 
 @operation("write")
 async def create_table(services: Services, request: CreateTable) -> TableImported:
-    """Creates a table from the rows in the request."""
-    from tablewright.operations.files import import_rows
+    """Create a table from the rows in the request."""
+    from tablewright.operations.files import import_table_rows
 
     check_name(request.name, "a table")
     await services.charge_upload(len(msgspec.json.encode(request.rows)))
     options = FileOptions(name=request.name.strip() or "table", key_field=request.key_field)
-    return describe_import(await import_rows(services, request.rows, options))
+    return describe_import(await import_table_rows(services, request.rows, options))
 
 
 class ImportTable(Request, frozen=True):
@@ -129,13 +131,13 @@ class ImportTable(Request, frozen=True):
 async def import_table(
     services: Services, request: ImportTable, *, progress: Callable[[int, int], None] | None = None
 ) -> TableImported:
-    """Creates a table from a file."""
-    from tablewright.operations.files import import_file
+    """Create a table from a file."""
+    from tablewright.operations.files import import_table_file
 
-    return describe_import(await import_file(services, request.path, request.to_options(), progress))
+    return describe_import(await import_table_file(services, request.path, request.to_options(), progress))
 
 
-def describe_import(imported: Imported) -> TableImported:
+def describe_import(imported: ImportOutcome) -> TableImported:
     table = imported.table
     return TableImported(
         table_id=table.id,
@@ -147,8 +149,13 @@ def describe_import(imported: Imported) -> TableImported:
     )
 
 
-class TableExported(Noun, frozen=True):
-    """`stale` and `flagged` are the cells that are not to be relied on as they are."""
+TableFormat = Annotated[
+    Literal["csv", "tsv", "xlsx", "json", "jsonl", "md", "parquet"], msgspec.Meta(description="The kind of file.")
+]
+
+
+class TableExported(FileWritten, frozen=True):
+    """`stale` and `flagged` count the cells that should not be relied on as they are."""
 
     file: str
     row_count: int
@@ -157,39 +164,32 @@ class TableExported(Noun, frozen=True):
 
     @property
     def warnings(self) -> list[str]:
-        return Exported(row_count=self.row_count, stale=self.stale, flagged=self.flagged).warnings
+        return ExportOutcome(row_count=self.row_count, stale=self.stale, flagged=self.flagged).warnings
 
 
 class ExportTable(Request, frozen=True):
     table: TableRef
-    path: Annotated[
-        str,
-        msgspec.Meta(description="The file to write: .csv, .tsv, .xlsx, .json, .jsonl, .md or .parquet."),
-    ]
+    format: TableFormat = "csv"
     evidence: Annotated[
         bool, msgspec.Meta(description="Add source, quote, confidence, basis, status, reason and stale.")
     ] = False
     cost: Annotated[bool, msgspec.Meta(description="Add the cost of the cells of each filled column.")] = False
-    force: Annotated[bool, msgspec.Meta(description="Overwrite a file that a table was imported from.")] = False
 
 
 @operation("read")
 async def export_table(
-    services: Services, request: ExportTable, *, progress: Callable[[int], None] | None = None
+    services: Services, request: ExportTable, *, path: Path, progress: Callable[[int], None] | None = None
 ) -> TableExported:
-    """Writes the whole table to a file. Texts that a spreadsheet would take for a formula are escaped."""
-    from tablewright.operations.files import export_file, is_source
+    """Write the whole table to a file. Texts that a spreadsheet would take for a formula are escaped."""
+    from tablewright.operations.files import export_table_file
 
-    path = Path(request.path)
     table = await services.table(request.table)
-    if not request.force and path.exists() and await is_source(services, path):
-        raise UsageError(
-            f"A table was imported from {path}.",
-            kept="Nothing was written.",
-            advice="Write to another file, or use --force.",
-        )
-    done = await export_file(services, table.id, path, evidence=request.evidence, cost=request.cost, progress=progress)
-    return TableExported(file=request.path, row_count=done.row_count, stale=done.stale, flagged=done.flagged)
+    done = await export_table_file(
+        services, table.id, path, evidence=request.evidence, cost=request.cost, progress=progress
+    )
+    return TableExported(
+        name=table.name, file=str(path), row_count=done.row_count, stale=done.stale, flagged=done.flagged
+    )
 
 
 class SendToSheets(Request, frozen=True):
@@ -203,10 +203,11 @@ class SendToSheets(Request, frozen=True):
     ]
 
 
-@operation("read")
+# It sends data out with the key of the server, so a viewer may not.
+@operation("write")
 async def send_to_sheets(
     services: Services, request: SendToSheets, *, progress: Callable[[int], None] | None = None
-) -> SentToSheets:
+) -> SheetsExport:
     """Writes the whole table to new sheets of a Google spreadsheet."""
     from tablewright.operations.files import write_to_sheets
 
@@ -241,7 +242,7 @@ class RenameTable(Request, frozen=True):
 
 @operation("write")
 async def rename_table(services: Services, request: RenameTable) -> TableShown:
-    """Renames a table; its id stays the same."""
+    """Rename a table; its id stays the same."""
     check_name(request.name, "a table")
     table = await services.table(request.table)
     await services.store.tables.rename(table.id, request.name)
@@ -256,13 +257,13 @@ class TagTable(Request, frozen=True):
     ] = ()
 
 
-class TableTags(Noun, frozen=True):
+class TableTags(Struct, frozen=True):
     tags: tuple[str, ...]
 
 
 @operation("write")
 async def tag_table(services: Services, request: TagTable) -> TableTags:
-    """Sets the tags of a table: words to find it by."""
+    """Set the tags of a table: words to find it by."""
     kept = dict.fromkeys(" ".join(tag.split()) for tag in request.tags)
     tags = tuple(tag for tag in kept if tag)
     if len(tags) > MOST_TAGS or any(len(tag) > LONGEST_TAG for tag in tags):
@@ -277,7 +278,7 @@ class RemoveTable(Request, frozen=True):
 
 @operation("write")
 async def remove_table(services: Services, request: RemoveTable) -> Removed:
-    """Deletes a table with its history, runs and proposals, permanently."""
+    """Delete a table with its history, runs and proposals, permanently."""
     table = await services.table(request.table)
     await delete_table(services, table.id)
     return Removed(removed=table.id)
@@ -292,7 +293,7 @@ async def delete_table(services: Services, table_id: str) -> None:
 # ── history ─────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-class ChangePage(Noun, frozen=True):
+class ChangePage(Struct, frozen=True):
     """The newest first. `next` is what to pass as `before` for the older ones; null at the end."""
 
     changes: tuple[Change, ...]
@@ -312,6 +313,7 @@ async def list_changes(services: Services, request: ListChanges) -> ChangePage:
     """The changes of a table, newest first."""
     table = await services.table(request.table)
     log = services.store.log
+    # Changes are numbered without gaps, so the number says how many of the newest to skip.
     newest = await log.changes(table.id, 1)
     first = newest[0].number if newest else 0
     skipped = max(0, first - request.before + 1) if request.before is not None else 0
@@ -326,7 +328,7 @@ class Undo(Request, frozen=True):
     table: TableRef
     run: Annotated[Name | None, msgspec.Meta(description="Everything that this run changed.")] = None
     change: Annotated[
-        Annotated[int, msgspec.Meta(ge=1, le=NUMBERS_UP_TO)] | None,
+        Annotated[int, msgspec.Meta(ge=1, le=MAX_NUMBER)] | None,
         msgspec.Meta(description="The change of this number.", examples=[7]),
     ] = None
     to: Annotated[
@@ -336,7 +338,7 @@ class Undo(Request, frozen=True):
 
 @operation("write")
 async def undo(services: Services, request: Undo) -> Rollback:
-    """Undoes the last change, one run, one change, or everything after a point. This is a change too, so it can be
+    """Undo the last change, one run, one change, or everything after a point. This is a change too, so it can be
     undone; later changes by others are kept."""
     if sum(each is not None for each in (request.run, request.change, request.to)) > 1:
         raise UsageError("`run`, `change` and `to` exclude each other.")

@@ -9,19 +9,19 @@ from msgspec import UNSET, UnsetType
 
 from tablewright.domain.access import (
     EVERY_SCOPE,
-    METERED,
-    OWNER,
+    INSTALLATION_OWNER,
+    METERED_RESOURCES,
     SCOPES,
     Action,
     AuditEntry,
-    Metered,
+    MeteredResource,
     Person,
     Quota,
     Role,
     Scope,
     Token,
 )
-from tablewright.domain.model import Noun
+from tablewright.domain.model import Struct
 from tablewright.errors import Forbidden, NotFound, UsageError
 from tablewright.operations.operation import (
     USUAL_LIMIT,
@@ -30,11 +30,10 @@ from tablewright.operations.operation import (
     Name,
     Page,
     Request,
-    TableRef,
     check_permission,
     operation,
 )
-from tablewright.operations.paging import read_number
+from tablewright.operations.paging import read_position_number
 from tablewright.operations.tables import Removed
 
 if TYPE_CHECKING:
@@ -51,7 +50,7 @@ Days = Annotated[
 RoleName = Annotated[Role, msgspec.Meta(description="viewer: look. editor: also change and spend. admin: everything.")]
 
 
-class UserShown(Noun, frozen=True):
+class UserShown(Struct, frozen=True):
     """`tables` are those they may see; an admin sees all."""
 
     id: str
@@ -60,11 +59,11 @@ class UserShown(Noun, frozen=True):
     tables: tuple[str, ...]
 
 
-class UserList(Noun, frozen=True):
+class UserList(Struct, frozen=True):
     users: tuple[UserShown, ...]
 
 
-class UserWithToken(Noun, frozen=True):
+class UserWithToken(Struct, frozen=True):
     """The token is shown this once, and kept nowhere."""
 
     user: UserShown
@@ -128,34 +127,14 @@ async def change_role(services: Services, request: ChangeRole) -> UserShown:
     return show_user(await find_user(services, request.user))
 
 
-class UserTable(UserRequest, frozen=True):
-    table: TableRef
-
-
-@operation("administer")
-async def grant_table(services: Services, request: UserTable) -> UserShown:
-    """Let a user see a table (an admin sees all)."""
-    table = await services.table(request.table)
-    await services.store.sharing.share("table", table.id, [request.user])
-    return show_user(await find_user(services, request.user))
-
-
-@operation("administer")
-async def revoke_table(services: Services, request: UserTable) -> UserShown:
-    """Stop a user from seeing a table."""
-    table = await services.table(request.table)
-    await services.store.sharing.unshare("table", table.id, [request.user])
-    return show_user(await find_user(services, request.user))
-
-
 # ── tokens ───────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-class TokenList(Noun, frozen=True):
+class TokenList(Struct, frozen=True):
     tokens: tuple[Token, ...]
 
 
-class TokenMade(Noun, frozen=True):
+class TokenMade(Struct, frozen=True):
     """The secret is what is sent as `Authorization: Bearer`. It is shown this once, and kept nowhere."""
 
     token: Token
@@ -182,7 +161,7 @@ class OwnRequest(Request, frozen=True):
 async def list_tokens(services: Services, request: OwnRequest) -> TokenList:
     """List tokens: what they allow, until when, and when they were last used. At the machine: those of all."""
     person = own_person(services, request.user)
-    if person is not None and person.id == OWNER.id:
+    if person is not None and person.id == INSTALLATION_OWNER.id:
         return TokenList(tokens=())
     user = request.user if person is None else person.name
     return TokenList(tokens=tuple(await services.store.tokens.all(user)))
@@ -207,16 +186,17 @@ async def add_token(services: Services, request: AddToken) -> TokenMade:
     person = own_person(services, request.user)
     expiry = services.settings.token_expiry(request.days)
     if person is not None:
-        if person.id == OWNER.id:
+        if person.id == INSTALLATION_OWNER.id:
             raise UsageError("The owner has the token of the settings.", advice="Make a token for a user.")
         check_is_no_link(person)
+        # Otherwise a restricted token could give itself all rights.
         if person.scopes != EVERY_SCOPE:
             raise Forbidden("This token may not make tokens.", advice="Log in, or use a token with all scopes.")
-        if person.expires_at:
+        if person.expires_at:  # a token must not outlive the one that makes it
             expiry = min(expiry or person.expires_at, person.expires_at)
     user = request.user if person is None else person.name
     if not user:
-        raise UsageError("Nobody in particular works here.", advice="Name a user.")
+        raise UsageError("No user is given, and none is logged in.", advice="Name a user.")
     token, secret = await services.store.tokens.add(user, name=request.name, scopes=request.scopes, expires_at=expiry)
     return TokenMade(token=token, secret=secret)
 
@@ -231,6 +211,7 @@ async def remove_token(services: Services, request: TokenRequest) -> Removed:
     person = services.person
     if person is not None:
         check_is_no_link(person)
+    # An empty name stands for everyone: only an admin may remove the tokens of others.
     theirs = "" if person is None or person.may_administer else person.name
     await services.store.tokens.remove(request.token, theirs)
     return Removed(removed=request.token)
@@ -255,7 +236,7 @@ def check_is_no_link(person: Person) -> None:
 # ── limits ───────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-class QuotasShown(Noun, frozen=True):
+class QuotasShown(Struct, frozen=True):
     """`uploads` and `disk` are megabytes. The disk does not renew: it is free again once things are removed. `held` is
     set aside for work under way."""
 
@@ -267,8 +248,8 @@ class QuotasShown(Noun, frozen=True):
 async def list_quotas(services: Services, request: OwnRequest) -> QuotasShown:
     """Show monthly limits, and what has been used of them."""
     person = own_person(services, request.user)
-    if person is not None and person.id == OWNER.id:
-        return QuotasShown(name=OWNER.name, quotas=())
+    if person is not None and person.id == INSTALLATION_OWNER.id:
+        return QuotasShown(name=INSTALLATION_OWNER.name, quotas=())
     return await show_quotas(services, request.user if person is None else person.name)
 
 
@@ -276,7 +257,7 @@ Most = Annotated[float, msgspec.Meta(ge=0, le=1e12)] | UnsetType | None
 
 
 class SetQuotas(UserRequest, frozen=True):
-    """What is left out stays as it is; null: as the server's settings say for everybody."""
+    """A limit that is left out stays as it is; null resets it to the server's settings."""
 
     uploads: Most = UNSET
     rows: Most = UNSET
@@ -287,8 +268,8 @@ class SetQuotas(UserRequest, frozen=True):
 @operation("administer")
 async def set_quotas(services: Services, request: SetQuotas) -> QuotasShown:
     """Set limits for one user: megabytes of files, rows and dollars per month, and megabytes kept."""
-    limits: dict[Metered, float | None] = {
-        what: most for what in METERED if (most := getattr(request, what)) is not UNSET
+    limits: dict[MeteredResource, float | None] = {
+        what: most for what in METERED_RESOURCES if (most := getattr(request, what)) is not UNSET
     }
     await services.store.ledger.limit(request.user, limits)
     return await show_quotas(services, request.user)
@@ -317,7 +298,8 @@ async def list_audit(services: Services, request: ListAudit) -> AuditPage:
     """List the audit log, newest first: logins, shares, exports, removals, users and settings. An entry outlives what
     it is about."""
     found = await services.store.audit.entries(
-        before=read_number(request.after) or None,
+        before=read_position_number(request.after) or None,
+        # One more than is shown tells if there is a next page.
         limit=request.limit + 1,
         action=request.action or "",
         who=request.who,

@@ -8,11 +8,11 @@ import sys
 import threading
 from pathlib import Path
 
-from tablewright.sample.documents import files
+from tablewright.sample.documents import sample_files
 from tablewright.sample.server import SampleWeb
 
 
-def main() -> None:
+def run_sample_web() -> None:
     about = "Serves the sample web, or writes the sample papers."
     parser = argparse.ArgumentParser(prog="python -m tablewright.sample", description=about)
     parser.add_argument("--port", type=int, default=8899, help="0 takes a free one (default: %(default)s)")
@@ -32,12 +32,12 @@ def main() -> None:
 
 
 def write_papers(folder: Path) -> int:
-    for paper in files():
+    for paper in sample_files():
         path = folder / paper.name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(paper.content)
-    return len(files())
+    return len(sample_files())
 
 
 if __name__ == "__main__":
-    main()
+    run_sample_web()

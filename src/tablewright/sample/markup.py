@@ -17,30 +17,31 @@ import re
 
 _LINK = re.compile(r"\[([^\[\]]+)\]\(([^()\s]+)\)")
 _BOLD = re.compile(r"\*\*(.+?)\*\*")
+# Longer marks come before those that they begin with.
 _MARKS = ("## ", "### ", "- ", "> ", "= ", "|| ", "| ", "~~ ", "~ ")
 
 
-def to_html(body: str) -> str:
-    return "\n".join(_block_html(block) for block in _blocks(body))
+def markup_to_html(body: str) -> str:
+    return "\n".join(_block_html(block) for block in _split_blocks(body))
 
 
-def to_text(body: str) -> str:
-    """What a person reads, without the hidden parts."""
-    return "\n\n".join(text for block in _blocks(body) if (text := _block_text(block)))
+def markup_to_text(body: str) -> str:
+    """Return the text a person reads, without the hidden parts."""
+    return "\n\n".join(text for block in _split_blocks(body) if (text := _block_text(block)))
 
 
-def _blocks(body: str) -> list[list[str]]:
+def _split_blocks(body: str) -> list[list[str]]:
     return [block.strip().splitlines() for block in re.split(r"\n\s*\n", body.strip()) if block.strip()]
 
 
-def _mark(lines: list[str]) -> str:
+def _block_mark(lines: list[str]) -> str:
     mark = next((mark for mark in _MARKS if lines[0].startswith(mark)), "")
     return mark.strip() or ("::" if " :: " in lines[0] else "")
 
 
 def _block_html(lines: list[str]) -> str:
-    mark = _mark(lines)
-    rest = [_inline(line.removeprefix(mark).strip()) for line in lines]
+    mark = _block_mark(lines)
+    rest = [_inline_html(line.removeprefix(mark).strip()) for line in lines]
     match mark:
         case "##" | "###":
             return f"<h{len(mark)}>{rest[0]}</h{len(mark)}>"
@@ -49,15 +50,17 @@ def _block_html(lines: list[str]) -> str:
         case ">":
             return f"<blockquote><p>{' '.join(rest)}</p></blockquote>"
         case "=":
-            return "<p>" + "<br>\n".join(_label(line) for line in rest) + "</p>"
+            return "<p>" + "<br>\n".join(_label_html(line) for line in rest) + "</p>"
         case "::":
             pairs = [line.split(" :: ", 1) for line in rest]
             return "<dl>\n" + "\n".join(f"<dt>{term}</dt><dd>{text}</dd>" for term, text in pairs) + "\n</dl>"
         case "||":
-            return _table([_cells(line) for line in lines], headed=False, css="infobox")
+            return _markup_table_html([_split_markup_cells(line) for line in lines], headed=False, css="infobox")
         case "|":
             headed = len(lines) > 1 and lines[1].startswith("|---")
-            return _table([_cells(line) for line in lines if not line.startswith("|---")], headed=headed, css="data")
+            return _markup_table_html(
+                [_split_markup_cells(line) for line in lines if not line.startswith("|---")], headed=headed, css="data"
+            )
         case "~":
             return f'<div style="display:none" aria-hidden="true">{" ".join(rest)}</div>'
         case "~~":
@@ -67,40 +70,44 @@ def _block_html(lines: list[str]) -> str:
 
 
 def _block_text(lines: list[str]) -> str:
-    mark = _mark(lines)
+    mark = _block_mark(lines)
     if mark in ("~", "~~"):
         return ""
     if mark in ("|", "||"):
-        return "\n".join(" | ".join(_plain(cell) for cell in _cells(line)) for line in lines if line[:4] != "|---")
+        return "\n".join(
+            " | ".join(_strip_marks(cell) for cell in _split_markup_cells(line)) for line in lines if line[:4] != "|---"
+        )
     if mark == "::":
-        return "\n".join(_plain(line).replace(" :: ", ": ", 1) for line in lines)
-    return ("\n" if mark in ("-", "=") else " ").join(_plain(line.removeprefix(mark).strip()) for line in lines)
+        return "\n".join(_strip_marks(line).replace(" :: ", ": ", 1) for line in lines)
+    return ("\n" if mark in ("-", "=") else " ").join(_strip_marks(line.removeprefix(mark).strip()) for line in lines)
 
 
-def _cells(line: str) -> list[str]:
+def _split_markup_cells(line: str) -> list[str]:
     return [cell.strip() for cell in line.strip("|").split("|")]
 
 
-def _table(rows: list[list[str]], *, headed: bool, css: str) -> str:
+def _markup_table_html(rows: list[list[str]], *, headed: bool, css: str) -> str:
     lines = [f'<table class="{css}">']
     for number, cells in enumerate(rows):
         tags = ["th"] * len(cells) if headed and number == 0 else ["td"] * len(cells)
         if not headed:
             tags[0] = "th"
-        lines.append("<tr>" + "".join(f"<{tag}>{_inline(cell)}</{tag}>" for tag, cell in zip(tags, cells, strict=True)))
+        lines.append(
+            "<tr>" + "".join(f"<{tag}>{_inline_html(cell)}</{tag}>" for tag, cell in zip(tags, cells, strict=True))
+        )
         lines[-1] += "</tr>"
     return "\n".join([*lines, "</table>"])
 
 
-def _label(line: str) -> str:
+def _label_html(line: str) -> str:
     label, colon, value = line.partition(": ")
     return f"<strong>{label}:</strong> {value}" if colon else line
 
 
-def _inline(text: str) -> str:
+def _inline_html(text: str) -> str:
     text = _BOLD.sub(r"<strong>\1</strong>", html.escape(text, quote=False))
     return _LINK.sub(r'<a href="\2">\1</a>', text)
 
 
-def _plain(text: str) -> str:
+def _strip_marks(text: str) -> str:
     return _LINK.sub(r"\1", _BOLD.sub(r"\1", text))

@@ -1,6 +1,6 @@
 """The model of the demo: answers of a large language model, recorded once, given again over loopback HTTP.
 
-It answers only what it was asked when it was recorded; anything else is refused. Requests are told apart by a hash of
+It answers only what it was asked when it was recorded; anything else is refused. Requests are identified by a hash of
 their messages, answer schema and tools.
 """
 
@@ -18,13 +18,13 @@ NAME = "recorded"
 ANSWERS = "answers.json"
 
 
-def key_of(request: Mapping[str, Any]) -> str:
-    asked = [said_in(request), request.get("response_format"), request.get("tools")]
+def request_key(request: Mapping[str, Any]) -> str:
+    asked = [strip_call_ids(request), request.get("response_format"), request.get("tools")]
     text = json.dumps(asked, sort_keys=True, ensure_ascii=False)
     return hashlib.sha256(text.encode()).hexdigest()[:20]
 
 
-def said_in(request: Mapping[str, Any]) -> list[dict[str, Any]]:
+def strip_call_ids(request: Mapping[str, Any]) -> list[dict[str, Any]]:
     """The messages without what differs from run to run: the numbers of tool calls."""
     said = []
     for message in request["messages"]:
@@ -37,7 +37,7 @@ def said_in(request: Mapping[str, Any]) -> list[dict[str, Any]]:
     return said
 
 
-def completion(key: str, request: Mapping[str, Any], reply: Any) -> dict[str, Any]:
+def make_completion(key: str, request: Mapping[str, Any], reply: Any) -> dict[str, Any]:
     """The reply as an endpoint sends it; the same each time, for the next request of a conversation quotes it."""
     text = reply if isinstance(reply, str) else json.dumps(reply, ensure_ascii=False)
     message: dict[str, Any] = {"role": "assistant", "content": text}
@@ -99,10 +99,10 @@ class SampleModelHandler(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         request = json.loads(self.rfile.read(int(self.headers.get("Content-Length", 0))))
-        key = key_of(request)
+        key = request_key(request)
         known = key in self.server.answers
         refused = {"error": {"message": "The recorded model was never asked this."}}
-        body = json.dumps(completion(key, request, self.server.answers[key]) if known else refused).encode()
+        body = json.dumps(make_completion(key, request, self.server.answers[key]) if known else refused).encode()
         self.send_response(200 if known else 404)
         self.send_header("Content-Type", "application/json")
         self.send_header("Content-Length", str(len(body)))

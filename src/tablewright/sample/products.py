@@ -1,4 +1,4 @@
-"""The sites about a kind of product: its makers, the shops that sell it, and whoever else writes about it."""
+"""The sites about a kind of product: its makers, the shops that sell it, and other sites that write about it."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from typing import Any
 
 import msgspec
 
-from tablewright.domain.model import Noun
-from tablewright.sample.site import Layout, SamplePage, Site, address, read_topic, slug, written_sites
+from tablewright.domain.model import Struct
+from tablewright.sample.site import Layout, SamplePage, Site, read_topic, site_address, slugify, written_sites
 
 
-class Topic(Noun, frozen=True):
+class Topic(Struct, frozen=True):
     """`maker` and `shop` are what all makers and shops of the topic have in common, unless one says otherwise."""
 
     name: str
@@ -25,7 +25,7 @@ class Topic(Noun, frozen=True):
     shop: Mapping[str, Any] = {}
 
 
-class Maker(Noun, frozen=True):
+class Maker(Struct, frozen=True):
     """`labels` are the maker's own words for its `columns`; a product is its name, a fact a column, and what is said.
 
     `refuses` names the products whose pages answer 403. `also` and `page` are for what is no product of the topic.
@@ -47,10 +47,10 @@ class Maker(Noun, frozen=True):
     page: tuple[Mapping[str, Any], ...] = ()
 
 
-class Shop(Noun, frozen=True):
+class Shop(Struct, frozen=True):
     """An offer is a name, a price, what is in stock, and the shop's own words if it has any.
 
-    `others` stand on the same shelf but are no products of the topic.
+    `others` share the shelf but are no products of the topic.
     """
 
     name: str
@@ -62,7 +62,7 @@ class Shop(Noun, frozen=True):
     others: tuple[tuple[str, str, str, str], ...] = ()
 
 
-class SampleProduct(Noun, frozen=True):
+class SampleProduct(Struct, frozen=True):
     maker: Maker
     name: str
     facts: Mapping[str, str]
@@ -93,37 +93,40 @@ LAMPS = Topic(name="lamps", products="desk lamps", shelf="Desk lamps", quoted=((
 
 def product_sites(topic: Topic) -> list[Site]:
     written = read_topic(topic.name)
-    makers = [_maker(topic, entry) for entry in written["maker"]]
+    makers = [_read_maker(topic, entry) for entry in written["maker"]]
     shops = msgspec.convert([{**topic.shop, **entry} for entry in written["shop"]], list[Shop])
-    known = {product.full_name: product for maker in makers for product in _products(maker)}
+    known = {product.full_name: product for maker in makers for product in _list_products(maker)}
     return [
-        *(_site(maker.site, maker.name, maker.layout, maker.tagline, _maker_pages(topic, maker)) for maker in makers),
-        *(_site(shop.site, shop.name, "shop", shop.tagline, _shop_pages(topic, shop, known)) for shop in shops),
+        *(
+            _make_site(maker.site, maker.name, maker.layout, maker.tagline, _maker_pages(topic, maker))
+            for maker in makers
+        ),
+        *(_make_site(shop.site, shop.name, "shop", shop.tagline, _shop_pages(topic, shop, known)) for shop in shops),
         *written_sites(written),
     ]
 
 
-def _maker(topic: Topic, entry: Mapping[str, Any]) -> Maker:
+def _read_maker(topic: Topic, entry: Mapping[str, Any]) -> Maker:
     rest = {name: value for name, value in entry.items() if name != topic.name}
     return msgspec.convert({**topic.maker, **rest, "products": entry[topic.name]}, Maker)
 
 
-def _products(maker: Maker) -> list[SampleProduct]:
+def _list_products(maker: Maker) -> list[SampleProduct]:
     return [
         SampleProduct(maker=maker, name=name, facts=dict(zip(maker.columns, facts, strict=True)), words=words)
         for name, *facts, words in maker.products
     ]
 
 
-def _site(name: str, title: str, layout: Layout, tagline: str, pages: Iterator[SamplePage]) -> Site:
+def _make_site(name: str, title: str, layout: Layout, tagline: str, pages: Iterator[SamplePage]) -> Site:
     return Site(name=name, title=title, layout=layout, tagline=tagline, pages={page.path: page for page in pages})
 
 
 def _maker_pages(topic: Topic, maker: Maker) -> Iterator[SamplePage]:
     listed = "\n".join(
-        f"- [{product.full_name}](/{topic.name}/{slug(product.name)})"
+        f"- [{product.full_name}](/{topic.name}/{slugify(product.name)})"
         + (f", {product.facts['price']}" if product.facts["price"] else "")
-        for product in _products(maker)
+        for product in _list_products(maker)
     )
     yield SamplePage(
         site=maker.site,
@@ -133,21 +136,23 @@ def _maker_pages(topic: Topic, maker: Maker) -> Iterator[SamplePage]:
         body=f"{listed}\n\n{maker.also}" if maker.also else listed,
     )
     yield SamplePage(site=maker.site, path="/about", menu="About us", title=f"About {maker.name}", body=maker.about)
-    for product in _products(maker):
+    for product in _list_products(maker):
         refused = product.name in maker.refuses
         yield SamplePage(
             site=maker.site,
-            path=f"/{topic.name}/{slug(product.name)}",
+            path=f"/{topic.name}/{slugify(product.name)}",
             title=product.full_name,
-            body="" if refused else _description(maker, product),
+            body="" if refused else _describe_product(maker, product),
+            # The index still knows a page that refuses visitors, as real engines do.
             indexed=product.words if refused else "",
             status=403 if refused else 200,
+            # Before the offers of the shops: prices change more often than makers' pages.
             published="2026-03-01",
         )
     yield from msgspec.convert([{"site": maker.site, **page} for page in maker.page], list[SamplePage])
 
 
-def _description(maker: Maker, product: SampleProduct) -> str:
+def _describe_product(maker: Maker, product: SampleProduct) -> str:
     stated = [(label, fact) for label, fact in zip(maker.labels, product.facts.values(), strict=True) if fact]
     closing = maker.closing.format(name=product.name, count=len(maker.products), maker=maker.name)
     return f"{product.words}\n\n## {maker.heading}\n\n{_SPECS[maker.specs](stated)}\n\n{closing}"
@@ -155,7 +160,7 @@ def _description(maker: Maker, product: SampleProduct) -> str:
 
 def _shop_pages(topic: Topic, shop: Shop, known: Mapping[str, SampleProduct]) -> Iterator[SamplePage]:
     shelf = [*shop.offers, *shop.others]
-    listed = "\n".join(f"| [{name}](/p/{slug(name)}) | {price} | {stock}" for name, price, stock, *_ in shelf)
+    listed = "\n".join(f"| [{name}](/p/{slugify(name)}) | {price} | {stock}" for name, price, stock, *_ in shelf)
     yield SamplePage(site=shop.site, path="/", menu="Home", title=f"Welcome to {shop.name}", body=shop.home)
     yield SamplePage(
         site=shop.site,
@@ -170,23 +175,24 @@ def _shop_pages(topic: Topic, shop: Shop, known: Mapping[str, SampleProduct]) ->
     )
     for name, price, stock, *words in shop.offers:
         product = known[name]
-        lines = [f"- Brand: [{product.maker.name}]({address(product.maker.site)}/)"]
+        lines = [f"- Brand: [{product.maker.name}]({site_address(product.maker.site)}/)"]
         lines += [f"- {label}: {product.facts[column]}" for label, column in topic.quoted]
-        yield _offer(shop, name, price, stock, "\n".join([*(words or [product.words]), "", *lines]))
+        yield _offer_page(shop, name, price, stock, "\n".join([*(words or [product.words]), "", *lines]))
     for name, price, stock, said in shop.others:
-        yield _offer(shop, name, price, stock, said)
+        yield _offer_page(shop, name, price, stock, said)
 
 
-def _offer(shop: Shop, name: str, price: str, stock: str, body: str) -> SamplePage:
+def _offer_page(shop: Shop, name: str, price: str, stock: str, body: str) -> SamplePage:
     return SamplePage(
         site=shop.site,
-        path=f"/p/{slug(name)}",
+        path=f"/p/{slugify(name)}",
         title=name,
         body=f"**{price}** incl. VAT · {stock}\n\n{body}",
         published="2026-06-15",
     )
 
 
+# Makers state the same facts in a table, a definition list, lines, a list or one sentence.
 _SPECS: dict[str, Callable[[Sequence[tuple[str, str]]], str]] = {
     "table": lambda stated: "\n".join(f"| {label} | {fact}" for label, fact in stated),
     "dl": lambda stated: "\n".join(f"{label} :: {fact}" for label, fact in stated),

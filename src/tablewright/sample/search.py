@@ -13,37 +13,43 @@ from collections.abc import Mapping, Sequence
 from datetime import date, timedelta
 from functools import cache
 
-from tablewright.domain.model import Noun
-from tablewright.sample.documents import files
+from tablewright.domain.model import Struct
+from tablewright.sample.documents import sample_files
 from tablewright.sample.layouts import page_title
 from tablewright.sample.site import SamplePage
-from tablewright.sample.world import TODAY, pages, world
+from tablewright.sample.world import TODAY, sample_pages, sample_world
 
+# A word of the title counts like three of the text: a page about a thing beats one that mentions it.
 TITLE_WEIGHT = 3
+# The usual constants of BM25: how soon repeated words stop counting, and how much long pages lose.
 K1, B = 1.2, 0.75
+# About the length of a real engine's snippet, with a few words before the first hit.
 SNIPPET_WORDS, LEAD_WORDS = 36, 4
+# Months and years at their longest, so that a page from exactly a month ago is found.
 DAYS = {"day": 1, "week": 7, "month": 31, "year": 366}
 
 _WORD = re.compile(r"\w+(?:['’]\w+)?")
+# Not after one or two letters or a second s: "bus" and "glass" are no plurals.
 _PLURAL = re.compile(r"(?<=\w\w[^s\W])s$")
 _PHRASE = re.compile(r'"([^"]+)"')
 _SITE = re.compile(r"\bsite:(\S+)", re.IGNORECASE)
+# Letters that Unicode does not take apart into a base and an accent.
 _FOLDS = str.maketrans({"ø": "o", "æ": "ae", "ß": "ss", "ł": "l", "’": "'"})
 
 
-class Result(Noun, frozen=True):
+class Result(Struct, frozen=True):
     page: SamplePage
     title: str
     snippet: str
     score: float
 
 
-class SampleResults(Noun, frozen=True):
+class SampleResults(Struct, frozen=True):
     total: int
     results: tuple[Result, ...]
 
 
-class ParsedQuery(Noun, frozen=True):
+class ParsedQuery(Struct, frozen=True):
     """A query, taken apart."""
 
     words: tuple[str, ...]
@@ -55,21 +61,22 @@ class ParsedQuery(Noun, frozen=True):
         site = _SITE.search(query)
         rest = _SITE.sub(" ", query)
         return cls(
-            words=tuple(dict.fromkeys(words(rest))),
-            phrases=tuple(tuple(words(phrase)) for phrase in _PHRASE.findall(rest)),
+            words=tuple(dict.fromkeys(fold_words(rest))),
+            phrases=tuple(tuple(fold_words(phrase)) for phrase in _PHRASE.findall(rest)),
             site=site[1].lower().removeprefix("www.") if site else "",
         )
 
 
-class Index:
+class SampleIndex:
     def __init__(self, found: Sequence[SamplePage]) -> None:
-        papers = {paper.name: paper.text for paper in files()}
+        papers = {paper.name: paper.text for paper in sample_files()}
         self._pages = found
         self._texts = [page.indexed or papers.get(page.document) or page.text for page in found]
-        self._titles = [page_title(world()[page.site], page) for page in found]
-        self._words = [words(f"{title}\n{text}") for title, text in zip(self._titles, self._texts, strict=True)]
+        self._titles = [page_title(sample_world()[page.site], page) for page in found]
+        self._words = [fold_words(f"{title}\n{text}") for title, text in zip(self._titles, self._texts, strict=True)]
         self._counts = [
-            Counter(body) + Counter(words(title) * (TITLE_WEIGHT - 1))
+            # One less: the title is counted once as a part of the body.
+            Counter(body) + Counter(fold_words(title) * (TITLE_WEIGHT - 1))
             for title, body in zip(self._titles, self._words, strict=True)
         ]
         self._sizes = [sum(counts.values()) for counts in self._counts]
@@ -87,15 +94,17 @@ class Index:
         for word in asked.words:
             for number in self._pages_with.get(word, []):
                 count = self._counts[number][word]
+                # Okapi BM25.
                 scores[number] += rarity[word] * count * (K1 + 1) / (count + K1 * self._length_factor(number))
-        since = _since(time_range)
+        since = _first_day(time_range)
         fitting = [number for number in scores if self._fits(number, asked, since)]
+        # The address breaks ties, so that every process ranks alike.
         fitting.sort(key=lambda number: (-scores[number], self._pages[number].url))
         results = [
             Result(
                 page=self._pages[number],
                 title=self._titles[number],
-                snippet=snippet(self._texts[number], rarity),
+                snippet=make_snippet(self._texts[number], rarity),
                 score=scores[number],
             )
             for number in fitting[skip : skip + limit]
@@ -113,25 +122,25 @@ class Index:
         page = self._pages[number]
         if asked.site and not f".{page.site}.example".endswith(f".{asked.site}"):
             return False
-        return page.published >= since and all(_holds(self._words[number], phrase) for phrase in asked.phrases)
+        return page.published >= since and all(_has_phrase(self._words[number], phrase) for phrase in asked.phrases)
 
 
 @cache
-def index() -> Index:
-    return Index(pages())
+def sample_index() -> SampleIndex:
+    return SampleIndex(sample_pages())
 
 
-def words(text: str) -> list[str]:
+def fold_words(text: str) -> list[str]:
     """Without case, accents and plurals, so that Vindaro finds Vindarö and kettle finds kettles."""
     folded = unicodedata.normalize("NFKD", text.lower().translate(_FOLDS))
     found = _WORD.findall("".join(char for char in folded if not unicodedata.combining(char)))
     return [_PLURAL.sub("", word) for word in found]
 
 
-def snippet(text: str, weights: Mapping[str, float]) -> str:
+def make_snippet(text: str, weights: Mapping[str, float]) -> str:
     """The stretch of the text with the weightiest of the wanted words, cut at words."""
     pieces = text.split()
-    hits = [{word for word in words(piece) if word in weights} for piece in pieces]
+    hits = [{word for word in fold_words(piece) if word in weights} for piece in pieces]
     starts = [max(0, at - LEAD_WORDS) for at, hit in enumerate(hits) if hit] or [0]
 
     def weight(start: int) -> float:
@@ -143,11 +152,11 @@ def snippet(text: str, weights: Mapping[str, float]) -> str:
     return ("… " if start else "") + shown + (" …" if start + SNIPPET_WORDS < len(pieces) else "")
 
 
-def _holds(body: Sequence[str], phrase: Sequence[str]) -> bool:
+def _has_phrase(body: Sequence[str], phrase: Sequence[str]) -> bool:
     size = len(phrase)
     return any(tuple(body[at : at + size]) == tuple(phrase) for at in range(len(body) - size + 1))
 
 
-def _since(time_range: str) -> str:
+def _first_day(time_range: str) -> str:
     days = DAYS.get(time_range)
     return (date.fromisoformat(TODAY) - timedelta(days=days)).isoformat() if days else ""

@@ -22,21 +22,24 @@ from socketserver import BaseServer
 from typing import Any
 from urllib.parse import parse_qs, unquote, urlsplit
 
-from tablewright.domain.model import Noun
-from tablewright.sample.documents import files
-from tablewright.sample.layouts import render, render_consent_wall
-from tablewright.sample.search import index
-from tablewright.sample.site import SamplePage, Site, address
-from tablewright.sample.world import edition, world
+from tablewright.domain.model import Struct
+from tablewright.sample.documents import sample_files
+from tablewright.sample.layouts import render_consent_wall, render_page
+from tablewright.sample.search import sample_index
+from tablewright.sample.site import SamplePage, Site, site_address
+from tablewright.sample.world import sample_edition, sample_world
 
+# As the engines whose answers this one imitates, so that visitors have to ask for a second page.
 RESULTS_A_PAGE = 10
-CLOSING_SECONDS = 5.0
+# Sites differ by the Host header, which a browser cannot set: under this path the site is in the address.
 BROWSING = "/_/"
+# .example is reserved (RFC 2606), so no name of the sample is a real site.
 _HOST = re.compile(r"(?:www\.)?([a-z0-9-]+)\.example(?::\d+)?", re.IGNORECASE)
+# Addresses in links: of another site with its name, or of this one without.
 _ADDRESS = re.compile(r'(?<=href=")(?:http://www\.([a-z0-9-]+)\.example)?(/[^"]*)?(?=")')
 
 
-class SampleResponse(Noun, frozen=True):
+class SampleResponse(Struct, frozen=True):
     body: bytes
     media_type: str = "text/html; charset=utf-8"
     status: int = 200
@@ -44,11 +47,12 @@ class SampleResponse(Noun, frozen=True):
 
     @property
     def etag(self) -> str:
+        # Twenty digits are 80 bits: two pages never share a tag.
         return f'"{hashlib.sha256(self.body).hexdigest()[:20]}"'
 
 
 class SampleWeb:
-    """`async with SampleWeb() as web:` and the sites answer at 127.0.0.1:PORT, told apart by the Host header.
+    """`async with SampleWeb() as web:` and the sites answer at 127.0.0.1:PORT, distinguished by the Host header.
 
     `requests` counts what was asked for by kind (search, robots, page, other), `fetched` pages by their URL.
     """
@@ -73,13 +77,13 @@ class SampleWeb:
 
     @property
     def names(self) -> dict[str, str]:
-        """Where the names of this web are to be looked up: every host that ends in .example is our server."""
+        """The address for the host names of this web: every host ending in .example is this server."""
         return {"example": f"127.0.0.1:{self.port}"}
 
     @property
     def edition(self) -> str:
-        """What is kept of another edition may say something else."""
-        return edition()
+        """The edition of the sample world: texts cached from another one may differ."""
+        return sample_edition()
 
     def count(self, kind: str, url: str = "") -> None:
         with self._counting:
@@ -90,6 +94,7 @@ class SampleWeb:
     def open(self) -> None:
         self._server = SampleWebServer(("127.0.0.1", self._wanted_port), SampleWebHandler)
         self._server.web = self
+        # Looks every 20 ms whether it should end: tests open and close many webs.
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.02,), name="sample-web", daemon=True)
         self._thread.start()
 
@@ -111,7 +116,9 @@ class SampleWeb:
 class SampleWebServer(ThreadingHTTPServer):
     """Keeps its connections in sight: visitors keep them open, and closing the web must not wait for them."""
 
+    # A visitor who never hangs up must not keep the process alive.
     daemon_threads = True
+    # Visitors open many connections at once; the default of 5 would refuse some.
     request_queue_size = 256
     web: SampleWeb
 
@@ -133,7 +140,7 @@ class SampleWebServer(ThreadingHTTPServer):
             self._changed.notify_all()
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """A visitor who hangs up is nobody's fault."""
+        """Ignore visitors who hang up."""
 
     def server_close(self) -> None:
         self.closing.set()
@@ -141,13 +148,15 @@ class SampleWebServer(ThreadingHTTPServer):
             for connection in self._open:
                 with suppress(OSError):  # the visitor may have been quicker
                     connection.shutdown(socket.SHUT_RDWR)
-            self._changed.wait_for(lambda: not self._open, CLOSING_SECONDS)
+            # A thread that still answers ends by itself; a test must not hang on one that does not.
+            self._changed.wait_for(lambda: not self._open, 5.0)
         super().server_close()
 
 
 class SampleWebHandler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     server_version = "SampleWeb"
+    # Without it, small answers wait 40 ms for an acknowledgement; a buffered writer sends each in one piece.
     disable_nagle_algorithm = True
     wbufsize = -1
     server: BaseServer
@@ -168,23 +177,25 @@ class SampleWebHandler(BaseHTTPRequestHandler):
             return search_answer({name: values[0] for name, values in parse_qs(url.query).items()})
         if not host and url.path.startswith(BROWSING):
             site, _, path = url.path.removeprefix(BROWSING).partition("/")
-            return for_browsing(site, self._site_answer(site, f"/{path}"))
+            return rewrite_for_browsing(site, self._site_answer(site, f"/{path}"))
         if not host:
             web.count("other")
-            return contents() if url.path == "/" else missing()
+            return contents_page() if url.path == "/" else not_found_page()
         return self._site_answer(host[1].lower(), url.path)
 
     def _site_answer(self, name: str, path: str) -> SampleResponse:
-        web, site = self._web.web, world().get(name)
+        web, site = self._web.web, sample_world().get(name)
         if path == "/robots.txt" and site:
             web.count("robots")
-            return robots(site)
-        web.count("page", address(name) + path)
-        page = find_page(site, path) if site else None
+            return robots_txt(site)
+        web.count("page", site_address(name) + path)
+        page = find_site_page(site, path) if site else None
         if site is None or page is None:
-            return missing()
+            return not_found_page()
         if page.delay:
+            # Not sleep: closing the web ends the delay as well.
             self._web.closing.wait(page.delay)
+        # The cookie that the button of the consent wall would set.
         agreed = "consent=yes" in self.headers.get("Cookie", "")
         return page_answer(page, agreed=agreed)
 
@@ -194,6 +205,7 @@ class SampleWebHandler(BaseHTTPRequestHandler):
         return self.server
 
     def _reply(self, answer: SampleResponse) -> None:
+        # Real sites answer a known page without its text, and our reader has to cope with that.
         unchanged = answer.status == 200 and answer.etag in self.headers.get("If-None-Match", "")
         self.send_response(HTTPStatus.NOT_MODIFIED if unchanged else answer.status)
         if answer.location:
@@ -217,7 +229,7 @@ def search_answer(asked: Mapping[str, str]) -> SampleResponse:
         )
     number = int(asked["pageno"]) if asked.get("pageno", "").isdecimal() else 1
     skip = RESULTS_A_PAGE * max(0, number - 1)
-    found = index().search(query, time_range=asked.get("time_range", ""), skip=skip, limit=RESULTS_A_PAGE)
+    found = sample_index().search(query, time_range=asked.get("time_range", ""), skip=skip, limit=RESULTS_A_PAGE)
     results = [
         {
             "url": result.page.url,
@@ -244,57 +256,60 @@ def search_answer(asked: Mapping[str, str]) -> SampleResponse:
     return SampleResponse(body=json.dumps(answer, ensure_ascii=False).encode(), media_type="application/json")
 
 
-def find_page(site: Site, path: str) -> SamplePage | None:
+def find_site_page(site: Site, path: str) -> SamplePage | None:
     """Escaped or not: visitors spell brackets in both ways."""
     return next((page for page in site.pages.values() if unquote(page.path) == unquote(path)), None)
 
 
 @cache
 def page_answer(page: SamplePage, *, agreed: bool) -> SampleResponse:
-    site = world()[page.site]
+    site = sample_world()[page.site]
     if page.redirect:
-        return SampleResponse(body=b"", status=page.status, location=address(site.name) + page.redirect)
+        return SampleResponse(body=b"", status=page.status, location=site_address(site.name) + page.redirect)
     if page.status != 200:
         reason = HTTPStatus(page.status).phrase
         return SampleResponse(body=f"<h1>{page.status} {reason}</h1>".encode(), status=page.status)
     if page.document:
-        paper = next(paper for paper in files() if paper.name == page.document)
+        paper = next(paper for paper in sample_files() if paper.name == page.document)
         return SampleResponse(body=paper.content, media_type=paper.media_type)
-    text = render(site, page) if agreed or not page.consent else render_consent_wall(site)
+    text = render_page(site, page) if agreed or not page.consent else render_consent_wall(site)
     return SampleResponse(
-        body=text.encode(site.charset, "xmlcharrefreplace"), media_type=f"text/html; charset={site.charset}"
+        # Old charsets lack characters; real sites write them as references.
+        body=text.encode(site.charset, "xmlcharrefreplace"),
+        media_type=f"text/html; charset={site.charset}",
     )
 
 
-def robots(site: Site) -> SampleResponse:
+def robots_txt(site: Site) -> SampleResponse:
     lines = ["User-agent: *", *(f"Disallow: {folder}" for folder in site.forbids)]
     return SampleResponse(body="\n".join([*lines, "Allow: /", ""]).encode(), media_type="text/plain; charset=utf-8")
 
 
-def missing() -> SampleResponse:
+def not_found_page() -> SampleResponse:
     return SampleResponse(body=b"<h1>404 Not Found</h1><p>There is nothing here.</p>", status=404)
 
 
-def contents() -> SampleResponse:
+def contents_page() -> SampleResponse:
     """All sites and pages, as links that work in a browser without any DNS."""
     parts = []
-    for site in world().values():
+    for site in sample_world().values():
         links = "".join(
             f'<li><a href="{BROWSING}{site.name}{page.path}">{escape(page.title)}</a></li>'
             for page in site.pages.values()
         )
-        parts.append(f"<h2>{escape(site.title)}</h2><p>{address(site.name)}</p><ul>{links}</ul>")
+        parts.append(f"<h2>{escape(site.title)}</h2><p>{site_address(site.name)}</p><ul>{links}</ul>")
     title = "<title>The sample web</title><h1>The sample web</h1><p>Everything here is invented.</p>"
     return SampleResponse(body=f'<!doctype html><meta charset="utf-8">{title}{"".join(parts)}'.encode())
 
 
-def for_browsing(site: str, answer: SampleResponse) -> SampleResponse:
+def rewrite_for_browsing(site: str, answer: SampleResponse) -> SampleResponse:
     """The same page with its links leading back through this server."""
 
     def local(match: re.Match[str]) -> str:
         to_site, path = match[1] or site, match[2] or ""
         return f"{BROWSING}{to_site}{path or '/'}" if match[0] else ""
 
+    # Dressed as a link, so that one pattern rewrites both; the slice takes the address out again.
     location = _ADDRESS.sub(local, f'href="{answer.location}"')[6:-1] if answer.location else ""
     charset = answer.media_type.rpartition("charset=")[2]
     if not answer.media_type.startswith("text/html"):

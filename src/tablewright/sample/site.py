@@ -1,4 +1,4 @@
-"""What the sample web is made of: sites with pages, as they are written down in `world/`."""
+"""The sites and pages of the sample web, as written in `world/`."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from typing import Any, Literal, TypeAlias
 
 import msgspec
 
-from tablewright.domain.model import Noun
+from tablewright.domain.model import Struct
 from tablewright.sample import markup
 
+# Fields that the pages of the sample's companies answer.
 COLUMNS = (
     "Founded:number=What year was {Company} founded?",
     "Headquarters=In which city is {Company} headquartered?",
     "CEO=Who is the chief executive of {Company}?",
     "Employees:number=How many people does {Company} employ?",
 )
-"""Fields that the pages of the sample's companies answer."""
 
 Layout: TypeAlias = Literal["plain", "cards", "frames", "news", "wiki", "register", "shop", "app", "board"]
 
 
-class SamplePage(Noun, frozen=True):
+class SamplePage(Struct, frozen=True):
     """`body` is markup. `indexed` is what search engines still remember of a page that visitors get no text of."""
 
     site: str
@@ -49,15 +49,15 @@ class SamplePage(Noun, frozen=True):
 
     @property
     def url(self) -> str:
-        return address(self.site) + self.path
+        return site_address(self.site) + self.path
 
     @property
     def text(self) -> str:
-        """What a person can read here."""
-        return markup.to_text(self.body)
+        """The text that a person can read on the page."""
+        return markup.markup_to_text(self.body)
 
 
-class Site(Noun, frozen=True):
+class Site(Struct, frozen=True):
     name: str
     title: str
     layout: Layout = "plain"
@@ -69,7 +69,7 @@ class Site(Noun, frozen=True):
     pages: Mapping[str, SamplePage] = {}
 
 
-def address(site: str) -> str:
+def site_address(site: str) -> str:
     return f"http://www.{site}.example"
 
 
@@ -86,7 +86,7 @@ def written_sites(topic: Mapping[str, Any]) -> Iterator[Site]:
         yield msgspec.structs.replace(about, pages={page.path: page for page in pages})
 
 
-def slug(name: str) -> str:
-    """A name as it stands in an address: "Vindarö Kraft AB" is vindaro-kraft-ab."""
+def slugify(name: str) -> str:
+    """Return a name as used in addresses: "Vindarö Kraft AB" is vindaro-kraft-ab."""
     plain = unicodedata.normalize("NFKD", name.replace("ø", "o")).encode("ascii", "ignore").decode()
     return re.sub(r"[^a-z0-9]+", "-", plain.lower()).strip("-")

@@ -1,4 +1,4 @@
-"""How much one piece of work in a worker process may take from the machine."""
+"""Limits of one call in a worker process, and the wording of its errors."""
 
 from __future__ import annotations
 
@@ -7,21 +7,23 @@ from typing import NamedTuple
 
 import msgspec
 
-MB = 1024**2
+MEBIBYTE = 1024**2
 
 
 class SandboxLimits(msgspec.Struct, frozen=True, kw_only=True):
+    # The defaults are for documents. Longer: one bad file holds a place for long; shorter: large scans fail.
     seconds: float = 120.0
-    memory: int = 3 * 1024 * MB
+    # Address space, not memory in use: libraries reserve far more than they touch.
+    memory: int = 3 * 1024 * MEBIBYTE
     """Bytes of address space of a worker, where the system can limit it."""
-    size: int = 500 * MB
+    size: int = 500 * MEBIBYTE
     """Bytes of a file that is read."""
-    written: int = 4 * 1024 * MB
+    written: int = 4 * 1024 * MEBIBYTE
     """Bytes of any file that a worker writes, where the system can limit it."""
 
 
 class SandboxWording(NamedTuple):
-    """How the errors of a lost call name the work, the process that does it, and what to do."""
+    """The words with which errors of a lost call name the work, its process, and what to do."""
 
     verb: str = "read"
     participle: str = "read"
@@ -30,7 +32,7 @@ class SandboxWording(NamedTuple):
 
 
 class ParserDeadline:
-    """The time that a parser takes for one file before it stops with what it has, rather than lose it all later."""
+    """The time after which a parser stops with what it has, rather than lose everything when its process is killed."""
 
     def __init__(self, seconds: float) -> None:
         self._until = monotonic() + seconds

@@ -1,6 +1,6 @@
-"""Conversations: questions with the results that answers show only some rows of, the adviser's, and researches.
+"""Conversations: questions with the results that answers show only some rows of, the advisor's, and researches.
 
-A turn says how its answer was found; the rolling summary is what the next one starts from. An adviser's conversation is
+A turn says how its answer was found; the rolling summary is what the next one starts from. An advisor's conversation is
 one state, written whole after every turn. A research is written round by round, so work that was cut off goes on after
 the last whole round."""
 
@@ -13,15 +13,24 @@ import msgspec
 from sqlalchemy import Connection, Select, delete, func, insert, literal, null, select, update
 from sqlalchemy import Row as Record
 
-from tablewright.domain.corpus import Completeness, Truth
-from tablewright.domain.model import Noun
+from tablewright.domain.documents import Completeness, Truth
+from tablewright.domain.model import Struct
 from tablewright.domain.research import AnsweredFollowUp, Brief, Report, Research, ResearchStatus, Round
-from tablewright.domain.retrieved import is_document
+from tablewright.domain.retrieved import is_document_id
 from tablewright.domain.shortlist import ShortlistState
 from tablewright.store import schema
 from tablewright.store.database import StorePart, read_transaction, write_transaction
-from tablewright.store.ledger import charge_bytes, octet_length, octets, set_bytes
-from tablewright.store.records import RecordMapper, in_batches, insert_many, new_id, now, printable, put_record, to_text
+from tablewright.store.ledger import charge_bytes, count_utf8_bytes, set_bytes, stored_utf8_bytes
+from tablewright.store.records import (
+    RecordMapper,
+    clean_for_storage,
+    in_batches,
+    insert_many,
+    new_id,
+    put_record,
+    to_json_text,
+    utc_now,
+)
 from tablewright.store.schema import (
     conversations,
     research_documents,
@@ -34,21 +43,21 @@ from tablewright.store.schema import (
     turns,
 )
 from tablewright.store.sharing import (
-    claim,
+    check_owner,
+    claim_ownership,
+    copy_shares,
     find_owned,
     find_visible,
-    lock_existing,
-    must_own,
-    not_there,
-    release,
-    share_alike,
-    visible,
+    is_visible,
+    lock_existing_documents,
+    not_found_error,
+    release_shares,
 )
 from tablewright.store.users import add_audit_entry
 
 
-class ResultRow(Noun, frozen=True):
-    """`start:end` of the document's text is what the row says."""
+class ResultRow(Struct, frozen=True):
+    """A row of a result set. `start:end` of the document's text is what the row says."""
 
     document_id: str
     page: int | None = None
@@ -58,8 +67,8 @@ class ResultRow(Noun, frozen=True):
     verdict: Truth = "match"
 
 
-class ResultSet(Noun, frozen=True):
-    """`rows` are some of the `total`, which is less than it was where documents were removed since."""
+class ResultSet(Struct, frozen=True):
+    """`rows` are some of the `total`, which shrinks if documents are removed."""
 
     id: str
     question: str
@@ -74,30 +83,39 @@ result_set_records = RecordMapper(ResultSet, results)
 
 
 class Results(StorePart):
+    """Store and read result sets, of which answers show only some rows."""
+
     @write_transaction
     def keep(self, connection: Connection, question: str, columns: Sequence[str], rows: Sequence[ResultRow]) -> str:
         result_id = new_id("res_")
         records = [
             result_row_records.write(
-                row, result_id=result_id, position=position, content=to_text([printable(value) for value in row.values])
+                row,
+                result_id=result_id,
+                position=position,
+                content=to_json_text([clean_for_storage(value) for value in row.values]),
             )
             for position, row in enumerate(rows)
         ]
         connection.execute(
             insert(results).values(
-                id=result_id, question=printable(question), columns=to_text(list(columns)), created_at=now()
+                id=result_id,
+                question=clean_for_storage(question),
+                columns=to_json_text(list(columns)),
+                created_at=utc_now(),
             )
         )
-        claim(connection, "result", [result_id])
-        there = lock_existing(connection, [row.document_id for row in rows])
+        claim_ownership(connection, "result", [result_id])
+        there = lock_existing_documents(connection, [row.document_id for row in rows])
+        # Rows of documents that were removed while the question was answered are left out.
         kept = [record for record in records if record["document_id"] in there]
         insert_many(connection, insert(result_rows), kept)
-        charge_bytes(connection, "result", result_id, sum(octets(str(record["content"])) for record in kept))
+        charge_bytes(connection, "result", result_id, sum(count_utf8_bytes(str(record["content"])) for record in kept))
         return result_id
 
     @read_transaction
     def page(self, connection: Connection, id: str, offset: int = 0, limit: int | None = None) -> ResultSet:
-        """The rows from `offset` on, all of them without a `limit`."""
+        """Return the rows from `offset` on; without a `limit`, all of them."""
         head = find_visible(connection, "result", id)
         rows = result_rows
         theirs = rows.c.result_id == id
@@ -107,19 +125,20 @@ class Results(StorePart):
         return result_set_records.read(head, total=total, rows=tuple(result_row_records.read_all(found)))
 
     async def get(self, id: str) -> ResultSet:
-        """With all its rows."""
+        """Return a result set with all its rows."""
         return await self.page(id)
 
 
-def drop_results(connection: Connection, ids: Sequence[str]) -> None:
+def delete_results(connection: Connection, ids: Sequence[str]) -> None:
     for some in in_batches(ids):
         connection.execute(delete(result_rows).where(result_rows.c.result_id.in_(some)))
         connection.execute(delete(results).where(results.c.id.in_(some)))
-        release(connection, "result", some)
+        release_shares(connection, "result", some)
 
 
-class Turn(Noun, frozen=True):
-    """`attempts` say what was tried, in order; `documents` and `segments` are what the answer was made from."""
+class Turn(Struct, frozen=True):
+    """A question and its answer. `attempts` say what was tried, in order; `documents` and `segments` are what the
+    answer was made from."""
 
     question: str
     answer: str = ""
@@ -133,14 +152,14 @@ class Turn(Noun, frozen=True):
     result_id: str = ""
     completeness: Completeness = "approximate"
     shown: int = 0
-    """Rows of the result set that were shown so far."""
+    """Rows of the result set that have been shown."""
     plan: str = ""
-    """The plan of the question as JSON: what the next one may go on from."""
+    """The plan of the question as JSON, from which the next one may continue."""
     at: str = ""
 
 
-class Conversation(Noun, frozen=True):
-    """`title` is its first question, as far as it is still there."""
+class Conversation(Struct, frozen=True):
+    """A conversation. `title` is its first question, if that turn still exists."""
 
     id: str
     started_at: str
@@ -154,27 +173,30 @@ _turn = msgspec.json.Decoder(Turn)
 
 
 class Conversations(StorePart):
+    """Store and read conversations."""
+
     @write_transaction
     def start(self, connection: Connection) -> str:
-        new = Conversation(id=new_id("c"), started_at=now())
+        new = Conversation(id=new_id("c"), started_at=utc_now())
         connection.execute(insert(conversations), conversation_records.write(new, last_turn=0))
-        claim(connection, "conversation", [new.id])
+        claim_ownership(connection, "conversation", [new.id])
         return new.id
 
     @read_transaction
     def get(self, connection: Connection, id: str) -> Conversation:
-        """With the turns that are left: one that quotes a removed document went with it."""
+        """Return a conversation with its remaining turns: a turn that quotes a removed document is gone."""
         head = find_visible(connection, "conversation", id)
         query = select(turns.c.turn).where(turns.c.conversation_id == id).order_by(turns.c.number)
-        told = tuple(map(_turn.decode, connection.scalars(query)))
-        return conversation_records.read(head, title=told[0].question if told else "", turns=told)
+        found = tuple(map(_turn.decode, connection.scalars(query)))
+        return conversation_records.read(head, title=found[0].question if found else "", turns=found)
 
     @write_transaction
     def add_turn(self, connection: Connection, id: str, turn: Turn, *, summary: str | None = None) -> int:
-        """Its number, from 1. `summary` is what the conversation is about from now on. What quotes a document that was
-        removed meanwhile is not kept."""
-        is_gone = bool(set(turn.documents) - lock_existing(connection, turn.documents))
-        mine = (conversations.c.id == id) & visible(connection, "conversation")
+        """Add a turn and return its number, from 1. `summary` is the new summary of the conversation. A turn that
+        quotes a document which was removed in the meantime is not stored."""
+        # Locks the documents first, so that none disappears between the check and the write.
+        is_gone = bool(set(turn.documents) - lock_existing_documents(connection, turn.documents))
+        mine = (conversations.c.id == id) & is_visible(connection, "conversation")
         number = connection.scalar(
             update(conversations)
             .where(mine)
@@ -182,14 +204,14 @@ class Conversations(StorePart):
             .returning(conversations.c.last_turn)
         )
         if number is None:
-            raise not_there("conversation", id)
-        must_own(connection, "conversation", id)
+            raise not_found_error("conversation", id)
+        check_owner(connection, "conversation", id)
         if turn.result_id:
-            share_alike(connection, ("conversation", id), ("result", turn.result_id))
+            copy_shares(connection, ("conversation", id), ("result", turn.result_id))
         if is_gone:
             return int(number)
-        kept = msgspec.structs.replace(turn, at=turn.at or now())
-        text = to_text(kept)
+        kept = msgspec.structs.replace(turn, at=turn.at or utc_now())
+        text = to_json_text(kept)
         connection.execute(insert(turns).values(conversation_id=id, number=number, turn=text))
         quoted = [
             {"document_id": document, "conversation_id": id, "number": number}
@@ -198,92 +220,100 @@ class Conversations(StorePart):
         insert_many(connection, insert(turn_documents), quoted)
         if summary is not None:
             connection.execute(update(conversations).where(mine).values(summary=summary))
-        charge_bytes(connection, "conversation", id, octets(text))
+        charge_bytes(connection, "conversation", id, count_utf8_bytes(text))
         return int(number)
 
     @read_transaction
     def all(self, connection: Connection) -> list[Conversation]:
-        """The newest first, without their turns."""
+        """Return conversations without their turns, newest first."""
         heads = schema.conversations
         others = turns.alias()
+        # Not number 1: the first turns may be gone with a document that they quote.
         first = select(func.min(others.c.number)).where(others.c.conversation_id == heads.c.id).scalar_subquery()
         joined = heads.outerjoin(turns, (turns.c.conversation_id == heads.c.id) & (turns.c.number == first))
         query = select(heads, turns.c.turn).select_from(joined).order_by(heads.c.started_at.desc())
         return [
             conversation_records.read(head, title=_turn.decode(head.turn).question if head.turn else "")
-            for head in connection.execute(query.where(visible(connection, "conversation")))
+            for head in connection.execute(query.where(is_visible(connection, "conversation")))
         ]
 
     @write_transaction
     def remove(self, connection: Connection, id: str) -> None:
-        """With the rows of its answers."""
+        """Remove a conversation with the rows of its answers."""
         find_owned(connection, "conversation", id)
-        told = connection.scalars(select(turns.c.turn).where(turns.c.conversation_id == id))
-        drop_results(connection, [each for turn in told if (each := _turn.decode(turn).result_id)])
+        texts = connection.scalars(select(turns.c.turn).where(turns.c.conversation_id == id))
+        delete_results(connection, [each for text in texts if (each := _turn.decode(text).result_id)])
         for column in (turns.c.conversation_id, turn_documents.c.conversation_id, conversations.c.id):
             connection.execute(delete(column.table).where(column == id))
-        release(connection, "conversation", [id])
+        release_shares(connection, "conversation", [id])
         add_audit_entry(connection, "remove", f"conversation {id}")
 
-
-BROKEN = "The conversation could not be read any more, so it starts afresh."
-OLD = "The conversation is of an earlier version, which kept requirements in another form, so it starts afresh."
 
 _state = msgspec.json.Decoder(ShortlistState)
 
 
 class Shortlists(StorePart):
+    """Store and read shortlist conversations."""
+
     @write_transaction
     def start(self, connection: Connection) -> ShortlistState:
-        state = ShortlistState(id=new_id("h"), created_at=now(), updated_at=now())
+        state = ShortlistState(id=new_id("h"), created_at=utc_now(), updated_at=utc_now())
         statement = insert(shortlists).values(
-            id=state.id, table_id="", state=to_text(state), created_at=state.created_at, updated_at=state.updated_at
+            id=state.id,
+            table_id="",
+            state=to_json_text(state),
+            created_at=state.created_at,
+            updated_at=state.updated_at,
         )
         connection.execute(statement)
-        claim(connection, "shortlist", [state.id])
+        claim_ownership(connection, "shortlist", [state.id])
         return state
 
     @read_transaction
     def get(self, connection: Connection, id: str) -> ShortlistState:
-        """A state that cannot be read is a new one, which says so; the table that was found by then is kept."""
+        """Return the state. One that cannot be read becomes a new one, which says so; the table that was found by then
+        is kept."""
         return read_shortlist_state(find_visible(connection, "shortlist", id))
 
     @write_transaction
     def save(self, connection: Connection, state: ShortlistState) -> ShortlistState:
-        saved = msgspec.structs.replace(state, updated_at=now())
-        content, seen = to_text(saved), (shortlists.c.id == state.id) & visible(connection, "shortlist")
+        saved = msgspec.structs.replace(state, updated_at=utc_now())
+        content, seen = to_json_text(saved), (shortlists.c.id == state.id) & is_visible(connection, "shortlist")
         values = {"state": content, "table_id": saved.table_id, "updated_at": saved.updated_at}
         if not connection.execute(update(shortlists).where(seen).values(values)).rowcount:
-            raise not_there("shortlist", state.id)
-        must_own(connection, "shortlist", state.id)
+            raise not_found_error("shortlist", state.id)
+        check_owner(connection, "shortlist", state.id)
         if saved.table_id:
-            share_alike(connection, ("shortlist", state.id), ("table", saved.table_id))
-        set_bytes(connection, "shortlist", state.id, octets(content))
+            copy_shares(connection, ("shortlist", state.id), ("table", saved.table_id))
+        set_bytes(connection, "shortlist", state.id, count_utf8_bytes(content))
         return saved
 
     @read_transaction
     def all(self, connection: Connection) -> list[ShortlistState]:
-        """The newest first."""
+        """Return states, newest first."""
         query = select(shortlists).order_by(shortlists.c.created_at.desc())
-        seen = query.where(visible(connection, "shortlist"))
+        seen = query.where(is_visible(connection, "shortlist"))
         return [read_shortlist_state(head) for head in connection.execute(seen)]
 
     @write_transaction
     def remove(self, connection: Connection, id: str) -> None:
-        """The table stays."""
+        """Remove the conversation; its table stays."""
         find_owned(connection, "shortlist", id)
         connection.execute(delete(shortlists).where(shortlists.c.id == id))
-        release(connection, "shortlist", [id])
+        release_shares(connection, "shortlist", [id])
         add_audit_entry(connection, "remove", f"shortlist {id}")
 
 
 def read_shortlist_state(head: Record[Any]) -> ShortlistState:
-    error = OLD
+    error = (
+        "The conversation is from an earlier version, which stored requirements in another form, so it starts afresh."
+    )
+    # States of an earlier version have this key, and another form.
     if '"must_haves":' not in head.state:
         try:
             return _state.decode(head.state)
         except msgspec.DecodeError:
-            error = BROKEN
+            error = "The conversation could not be read, so it starts afresh."
     return ShortlistState(id=head.id, table_id=head.table_id, error=error, created_at=head.created_at)
 
 
@@ -293,15 +323,22 @@ _answered = msgspec.json.Decoder(tuple[AnsweredFollowUp, ...])
 
 
 class Researches(StorePart):
+    """Store and read researches."""
+
     @write_transaction
     def start(self, connection: Connection, brief: Brief, *, table_id: str, max_tasks: int) -> Research:
         research = Research(
-            id=new_id("d"), brief=brief, table_id=table_id, max_tasks=max_tasks, created_at=now(), updated_at=now()
+            id=new_id("d"),
+            brief=brief,
+            table_id=table_id,
+            max_tasks=max_tasks,
+            created_at=utc_now(),
+            updated_at=utc_now(),
         )
-        record = research_records.write(research, question=printable(brief.question))
+        record = research_records.write(research, question=clean_for_storage(brief.question))
         connection.execute(insert(researches), record)
-        claim(connection, "research", [research.id])
-        charge_bytes(connection, "research", research.id, octets(record["brief"], record["answered"]))
+        claim_ownership(connection, "research", [research.id])
+        charge_bytes(connection, "research", research.id, count_utf8_bytes(record["brief"], record["answered"]))
         return research
 
     @read_transaction
@@ -313,69 +350,71 @@ class Researches(StorePart):
 
     @read_transaction
     def all(self, connection: Connection) -> list[Research]:
-        """Without their rounds, reports and answers, the newest first."""
+        """Return researches without their rounds, reports and answers, newest first."""
         heads = researches
+        # Reports and answers are long, and a list shows none of them.
         unread: list[Any] = [null().label("report"), literal("[]").label("answered")]
         columns = [each for each in heads.c if each.name not in ("report", "answered")] + unread
         query = select(*columns).order_by(heads.c.created_at.desc())
-        seen = query.where(visible(connection, "research"))
+        seen = query.where(is_visible(connection, "research"))
         return research_records.read_all(connection.execute(seen))
 
     @write_transaction
     def keep_round(self, connection: Connection, id: str, round: Round) -> None:
-        """Once more changes nothing: the round of that number is as it is now."""
+        """Write a round, or replace the one with its number."""
         update_research(connection, id)
-        rounds, content = research_rounds, to_text(round)
+        rounds, content = research_rounds, to_json_text(round)
         this = (rounds.c.research_id == id) & (rounds.c.number == round.index)
-        before = connection.scalar(select(octet_length(connection, rounds.c.content)).where(this)) or 0
+        before = connection.scalar(select(stored_utf8_bytes(connection, rounds.c.content)).where(this)) or 0
+        # Replaced, because a round that was interrupted is done again under its number.
         put_record(connection, rounds, {"research_id": id, "number": round.index, "content": content})
-        note_documents(connection, id, list(quoted_in(round)))
-        charge_bytes(connection, "research", id, octets(content) - before)
+        link_quoted_documents(connection, id, list(find_quoted_origins(round)))
+        charge_bytes(connection, "research", id, count_utf8_bytes(content) - before)
 
     @write_transaction
     def mark(self, connection: Connection, id: str, status: ResearchStatus) -> None:
-        """A partial report stays until there is a better one."""
+        """Set the status. A partial report stays until there is a better one."""
         update_research(connection, id, status=status)
 
     @write_transaction
     def finish(self, connection: Connection, id: str, status: ResearchStatus, report: Report) -> None:
-        heads, content = researches, to_text(report)
-        query = select(octet_length(connection, heads.c.report)).where(heads.c.id == id)
+        heads, content = researches, to_json_text(report)
+        query = select(stored_utf8_bytes(connection, heads.c.report)).where(heads.c.id == id)
         before = connection.scalar(query) or 0
         update_research(connection, id, status=status, report=content)
-        note_documents(connection, id, [reference.url for reference in report.references])
-        charge_bytes(connection, "research", id, octets(content) - before)
+        link_quoted_documents(connection, id, [reference.url for reference in report.references])
+        charge_bytes(connection, "research", id, count_utf8_bytes(content) - before)
 
     @write_transaction
     def add_answer(self, connection: Connection, id: str, answered: AnsweredFollowUp) -> None:
         present = _answered.decode(find_visible(connection, "research", id).answered)
-        update_research(connection, id, answered=to_text([*present, answered]))
-        note_documents(connection, id, [reference.url for reference in answered.references])
-        charge_bytes(connection, "research", id, octets(to_text(answered)))
+        update_research(connection, id, answered=to_json_text([*present, answered]))
+        link_quoted_documents(connection, id, [reference.url for reference in answered.references])
+        charge_bytes(connection, "research", id, count_utf8_bytes(to_json_text(answered)))
 
     @write_transaction
     def remove(self, connection: Connection, id: str) -> None:
-        """The table stays."""
+        """Remove the research; its table stays."""
         update_research(connection, id)
-        drop_researches(connection, [id])
+        delete_researches(connection, [id])
         add_audit_entry(connection, "remove", f"research {id}")
 
 
-def drop_researches(connection: Connection, ids: Sequence[str]) -> None:
+def delete_researches(connection: Connection, ids: Sequence[str]) -> None:
     for some in in_batches(ids):
         for column in (researches.c.id, research_rounds.c.research_id, research_documents.c.research_id):
             connection.execute(delete(column.table).where(column.in_(some)))
-        release(connection, "research", some)
+        release_shares(connection, "research", some)
 
 
 def update_research(connection: Connection, id: str, **values: object) -> None:
-    seen = (researches.c.id == id) & visible(connection, "research")
-    if not connection.execute(update(researches).where(seen).values(updated_at=now(), **values)).rowcount:
-        raise not_there("research", id)
-    must_own(connection, "research", id)
+    seen = (researches.c.id == id) & is_visible(connection, "research")
+    if not connection.execute(update(researches).where(seen).values(updated_at=utc_now(), **values)).rowcount:
+        raise not_found_error("research", id)
+    check_owner(connection, "research", id)
 
 
-def quoted_in(round: Round) -> Iterator[str]:
+def find_quoted_origins(round: Round) -> Iterator[str]:
     for note in round.notes:
         yield from (source.url for source in note.sources)
     yield from (note.evidence.origin for note in round.source_notes)
@@ -383,11 +422,11 @@ def quoted_in(round: Round) -> Iterator[str]:
         yield from (evidence.origin for evidence in checked.evidence)
 
 
-def note_documents(connection: Connection, id: str, origins: Sequence[str]) -> None:
-    """Which of the user's documents it quotes, so that it goes with them."""
+def link_quoted_documents(connection: Connection, id: str, origins: Sequence[str]) -> None:
+    """Record which of the user's documents a research quotes, so that it is deleted with them."""
     documents = research_documents
-    wanted = dict.fromkeys(origin for origin in origins if is_document(origin))
+    quoted = dict.fromkeys(origin for origin in origins if is_document_id(origin))
     known = set(connection.scalars(select(documents.c.document_id).where(documents.c.research_id == id)))
-    there = lock_existing(connection, list(wanted))
-    new = [{"document_id": each, "research_id": id} for each in wanted if each in there and each not in known]
+    there = lock_existing_documents(connection, list(quoted))
+    new = [{"document_id": each, "research_id": id} for each in quoted if each in there and each not in known]
     insert_many(connection, insert(documents), new)

@@ -1,7 +1,7 @@
 """Bring a database to the declared schema, whichever released version made it.
 
-What is missing (tables, columns, indexes) is found by comparing the database with `schema`, so it is declared there
-alone. `CHANGES` moves what older versions stored elsewhere. An entry is never changed once released.
+Missing tables, columns and indexes are found by comparing the database with `schema`, so they are declared there alone.
+`DATA_MIGRATIONS` moves what older versions stored elsewhere. An entry never changes once it is released.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from sqlalchemy.schema import CreateColumn
 
 from tablewright.errors import StoreError
 from tablewright.store import schema
-from tablewright.store.records import take_turns
+from tablewright.store.records import acquire_advisory_lock
 
+# The first line of a statement for one kind of database alone.
 SQLITE, POSTGRESQL = "-- sqlite\n", "-- postgresql\n"
-"""Before a statement that is for one of them alone."""
 
 
-def append_only(table: str) -> tuple[str, ...]:
-    """No row of it is changed or deleted again, whoever asks."""
+def append_only_triggers(table: str) -> tuple[str, ...]:
+    """Return statements that forbid changing or deleting rows of a table, for any client."""
     refusal = f"{table} is append-only"
     function = f"{table}_is_append_only"
     return (
@@ -40,8 +40,9 @@ def append_only(table: str) -> tuple[str, ...]:
     )
 
 
-def stored_bytes() -> tuple[str, ...]:
-    """Count what is stored of the things that belong to somebody. From here on the ledger counts along."""
+def count_stored_bytes() -> tuple[str, ...]:
+    """Return statements that count the stored bytes of everything that has an owner. From then on the ledger keeps
+    count."""
     of_table = (
         ("rows.given", "rows WHERE rows.table_no = tables.no"),
         ("cells.cell", "cells WHERE cells.table_no = tables.no"),
@@ -61,6 +62,7 @@ def stored_bytes() -> tuple[str, ...]:
             )
         ),
     )
+    # Written out, not taken from `schema`: an entry must not change when the code does.
     first = "CAST(documents.no AS BIGINT) * 16777216"
     of_document = (
         ("segments.text", f"segments WHERE segments.id BETWEEN {first} AND {first} + 16777215"),
@@ -73,21 +75,23 @@ def stored_bytes() -> tuple[str, ...]:
     turns = ("turns.turn", "turns WHERE turns.conversation_id = conversations.id")
     rows = ("result_rows.content", "result_rows WHERE result_rows.result_id = results.id")
     return (
-        count_bytes("table", "tables", of_table),
-        SQLITE + count_bytes("document", "documents", of_document, "json_extract(documents.document, '$.size')"),
+        count_bytes_of_kind("table", "tables", of_table),
+        SQLITE
+        + count_bytes_of_kind("document", "documents", of_document, "json_extract(documents.document, '$.size')"),
         POSTGRESQL
-        + count_bytes(
+        + count_bytes_of_kind(
             "document", "documents", of_document, "CAST(CAST(documents.document AS json) ->> 'size' AS BIGINT)"
         ),
-        count_bytes("conversation", "conversations", (turns,)),
-        count_bytes("result", "results", (rows,)),
-        count_bytes("research", "researches", (*head, rounds)),
-        count_bytes("shortlist", "shortlists", (("shortlists.state", ""),)),
+        count_bytes_of_kind("conversation", "conversations", (turns,)),
+        count_bytes_of_kind("result", "results", (rows,)),
+        count_bytes_of_kind("research", "researches", (*head, rounds)),
+        count_bytes_of_kind("shortlist", "shortlists", (("shortlists.state", ""),)),
     )
 
 
-def count_bytes(kind: str, table: str, parts: Sequence[tuple[str, str]], more: str = "0") -> str:
-    """`parts` are columns, each with the rows that belong to a thing; without any, it is one of the thing itself."""
+def count_bytes_of_kind(kind: str, table: str, parts: Sequence[tuple[str, str]], more: str = "0") -> str:
+    """Return a statement that counts the bytes of one kind of thing. `parts` are columns, each with the rows that
+    belong to a thing, or "" for a column of the thing itself."""
     sums = [f"(SELECT sum(length({column})) FROM {rows})" if rows else f"length({column})" for column, rows in parts]
     total = " + ".join(f"coalesce({each}, 0)" for each in (*sums, more))
     own = f"FROM {table} WHERE {table}.id = shares.thing_id"
@@ -96,9 +100,10 @@ def count_bytes(kind: str, table: str, parts: Sequence[tuple[str, str]], more: s
     )
 
 
-CHANGES: dict[int, tuple[str | Table, ...]] = {
+# The conversion of data from older versions, by the schema version that introduced the new form.
+DATA_MIGRATIONS: dict[int, tuple[str | Table, ...]] = {
     11: (
-        # Who made a table owns it; who saw a table saw its researches and shortlists; all saw all documents.
+        # The maker of a table owns it; its readers saw its researches and shortlists; everyone saw all documents.
         """INSERT INTO shares (kind, thing_id, user_id, owns)
             SELECT 'table', grants.table_id, grants.user_id, EXISTS (
                 SELECT 1 FROM tables JOIN changes ON changes.table_no = tables.no AND changes.change = 1
@@ -119,7 +124,7 @@ CHANGES: dict[int, tuple[str | Table, ...]] = {
     13: (
         """INSERT INTO tokens (id, user_id, name, hash, scopes, created_at, expires_at, last_used_at)
             SELECT 'k' || substr(id, 2), id, '', token_hash, 'read write run admin', created_at, '', '' FROM users""",
-        # SQLite drops no column that must be unique.
+        # SQLite cannot drop a unique column, so the table is rebuilt.
         "CREATE TABLE people AS SELECT id, name, role, created_at FROM users",
         "DROP TABLE users",
         schema.users,
@@ -127,51 +132,53 @@ CHANGES: dict[int, tuple[str | Table, ...]] = {
         "DROP TABLE people",
     ),
     19: (
-        # Who made the links that are there is not known: they count as the owner's.
+        # The makers of existing links are unknown: they count as the owner's.
         """UPDATE users SET link_by = 'owner' WHERE role = 'viewer' AND EXISTS (
             SELECT 1 FROM shares WHERE shares.user_id = users.id
             AND users.name LIKE 'link-' || substr(shares.thing_id, 1, 30) || '-%'
         )""",
     ),
     21: (
-        *stored_bytes(),
+        *count_stored_bytes(),
         """INSERT INTO spent (user_id, month, what, amount, held)
             SELECT user_id, '', 'disk', sum(bytes), 0 FROM shares WHERE owns GROUP BY user_id""",
     ),
 }
-"""What was stored in another way before this version of the schema, by that version."""
-VERSION = 21
-"""The version of the schema; raised with every entry of CHANGES, and with every table or column that is added."""
+# Increase it with every entry of DATA_MIGRATIONS, and with every added table or column.
+SCHEMA_VERSION = 21
+# What a new table needs besides its columns.
 AFTER_CREATING: dict[str, tuple[str, ...]] = {
     "corpus": ("INSERT INTO corpus (version) VALUES (0)",),
-    "audit": append_only("audit"),
+    "audit": append_only_triggers("audit"),
 }
 
 
-def migrate(connection: Connection) -> None:
+def migrate_schema(connection: Connection) -> None:
     """Bring the database up to date, in the transaction of `connection`."""
     # CREATE TABLE IF NOT EXISTS races in PostgreSQL: two processes that start together would both create.
-    take_turns(connection, "tablewright migrations")
+    acquire_advisory_lock(connection, "tablewright migrations")
     connection.execute(text("CREATE TABLE IF NOT EXISTS schema_version (version INTEGER NOT NULL)"))
     found = connection.scalar(text("SELECT max(version) FROM schema_version"))
     version = int(found or 0)
-    if version > VERSION:
+    if version > SCHEMA_VERSION:
         raise StoreError(
-            f"The database has schema version {version}; this Tablewright knows versions up to {VERSION}.",
+            f"The database has schema version {version}; this Tablewright knows versions up to {SCHEMA_VERSION}.",
             kept="Nothing was changed.",
             advice="Upgrade Tablewright, or point TABLEWRIGHT_HOME or TABLEWRIGHT_DATABASE_URL elsewhere.",
         )
-    if version == VERSION:
+    # The usual start: one query, no inspection.
+    if version == SCHEMA_VERSION:
         return
-    add_missing(connection)
+    create_missing(connection)
     if version:
-        for number in range(version + 1, VERSION + 1):
-            execute_all(connection, CHANGES.get(number, ()))
-    connection.execute(text("INSERT INTO schema_version (version) VALUES (:version)"), {"version": VERSION})
+        for number in range(version + 1, SCHEMA_VERSION + 1):
+            # After all new tables exist, in the order of versions.
+            execute_all(connection, DATA_MIGRATIONS.get(number, ()))
+    connection.execute(text("INSERT INTO schema_version (version) VALUES (:version)"), {"version": SCHEMA_VERSION})
 
 
-def add_missing(connection: Connection) -> None:
-    """Create the tables, columns and indexes that are declared and not there."""
+def create_missing(connection: Connection) -> None:
+    """Create the declared tables, columns and indexes that are missing."""
     there = inspect(connection)
     known = set(there.get_table_names())
     for table in schema.metadata.sorted_tables:
@@ -181,6 +188,7 @@ def add_missing(connection: Connection) -> None:
             table.create(connection)
             execute_all(connection, AFTER_CREATING.get(table.name, ()))
             continue
+        # An older version made the table with fewer columns or indexes.
         columns = {each["name"] for each in there.get_columns(table.name)}
         for column in table.columns:
             if column.name not in columns:

@@ -1,5 +1,5 @@
-"""Proposals: what a run would change, kept until its owner accepts or refuses it, whole or cell by cell. What was
-accepted is written into the table as one change."""
+"""Proposals: what a run would change, kept until its owner accepts or refuses it, whole or cell by cell. Accepted cells
+are written into the table as one change."""
 
 from __future__ import annotations
 
@@ -25,61 +25,62 @@ from sqlalchemy import (
 
 from tablewright.domain.edits import AddField, ChangeField, Edit
 from tablewright.domain.model import Field, RowId
-from tablewright.domain.proposal import EVERYTHING, Applied, CellAt, Operation, ProposalHead, Review, Selection
+from tablewright.domain.proposal import EVERY_CELL, ApplyOutcome, CellAt, ProposalHead, ProposedCell, Review, Selection
 from tablewright.errors import NotFound, UsageError
 from tablewright.store.database import StorePart, read_transaction, repeatable_transaction, write_transaction
-from tablewright.store.ledger import charge_bytes, charge_table, octets
-from tablewright.store.log import EditWriter, append_entries, close_change, last_write
-from tablewright.store.proposal import (
+from tablewright.store.edit_log import EditWriter, append_log_entries, close_change, last_write_seq
+from tablewright.store.ledger import charge_bytes, charge_table, count_utf8_bytes
+from tablewright.store.proposal_queries import (
     add_operations,
-    choose_open,
     close_proposal,
     create_proposal,
+    find_unseen_fields,
     has_no_operations,
+    match_open_operations,
     match_operations,
-    open_head,
     operation_records,
-    read_head,
-    read_heads,
+    read_open_proposal,
+    read_proposal,
+    read_proposals,
     settle_proposal,
-    unknown_cell,
-    unseen_fields,
+    unknown_cell_error,
 )
-from tablewright.store.records import decode_cell, fetch_among, insert_select, to_text
+from tablewright.store.records import MAX_IDS_PER_QUERY, decode_cell, fetch_among, insert_select, to_json_text
 from tablewright.store.schema import cells, edits, operations, proposals, rows
 from tablewright.store.sharing import sees_all
-from tablewright.store.staleness import Entry, marks_for_outdated
-from tablewright.store.tables import TableHead, head, read_rows, without_impossible_ids
+from tablewright.store.staleness import LogEntry, mark_outdated
+from tablewright.store.tables import TableHead, read_rows, read_table_head, valid_row_ids
 
+# The kind of change in the history: a person accepted the values, or they were applied without a review.
 ApplyKind: TypeAlias = Literal["apply", "auto_apply"]
-"""How the history calls it: somebody saw the values and accepted them, or they were applied without a look."""
 
+# Decisions of operations during the transaction that writes or empties their cells; no reader ever sees them.
 CHOSEN, EMPTIED = "chosen", "emptied"
-"""What is being written, inside a transaction, and which of it empties a cell; no reader ever sees these."""
-KEPT_AT_ONCE = 500
-"""Cells without a finding that are compared with their rows in one query."""
 
 
 class Proposals(StorePart):
+    """Create, read, apply and reject proposals."""
+
     @write_transaction
     def create(self, connection: Connection, table_id: str, run_id: str, fields: Sequence[Field]) -> str:
-        """`fields` are the definitions that applying it would add to the table or change in it."""
-        return create_proposal(connection, head(connection, table_id).no, run_id, fields)
+        """Create a proposal. `fields` are the definitions that applying it would add to the table or change in it."""
+        return create_proposal(connection, read_table_head(connection, table_id).no, run_id, fields)
 
-    async def add(self, proposal_id: str, operations: Sequence[Operation]) -> None:
-        """A later attempt replaces an earlier one; the same attempt again changes nothing (compare-and-set)."""
+    async def add(self, proposal_id: str, operations: Sequence[ProposedCell]) -> None:
+        """Add operations. A later attempt replaces an earlier one; the same attempt again changes nothing
+        (compare-and-set)."""
         if operations:
             await self._add(proposal_id, operations)
 
     @repeatable_transaction
-    def _add(self, connection: Connection, proposal_id: str, operations: Sequence[Operation]) -> None:
+    def _add(self, connection: Connection, proposal_id: str, operations: Sequence[ProposedCell]) -> None:
         grown = add_operations(connection, proposal_id, operations)
         of_run = select(proposals.c.table_no).where(proposals.c.id == proposal_id)
         charge_table(connection, connection.execute(of_run).scalar_one(), grown)
 
     @read_transaction
     def of_run(self, connection: Connection, run_id: str) -> str:
-        """The id of what a run proposes."""
+        """Return the id of the proposal of a run."""
         query = select(proposals.c.id).where(proposals.c.run_id == run_id)
         found = connection.scalar(query)
         if found is None:
@@ -88,7 +89,7 @@ class Proposals(StorePart):
 
     @read_transaction
     def reasons(self, connection: Connection, proposal_id: str) -> dict[str, int]:
-        """Return how many cells stayed empty for which reason; without a reason, how many have a value."""
+        """Return how many cells stayed empty for each reason; under "", how many have a value."""
         query = select(operations.c.status, operations.c.cell).where(operations.c.proposal_id == proposal_id)
         counts: dict[str, int] = {}
         for status, cell in connection.execute(query):
@@ -98,7 +99,7 @@ class Proposals(StorePart):
 
     @repeatable_transaction
     def reopen(self, connection: Connection, proposal_id: str) -> None:
-        """Its run goes on. What somebody has decided on already is not added to."""
+        """Open the proposal again because its run resumes. Refuse if a person has already decided on it."""
         decided = exists().where(operations.c.proposal_id == proposal_id, operations.c.decision != "open")
         if connection.scalar(select(decided)):
             raise UsageError(
@@ -111,7 +112,7 @@ class Proposals(StorePart):
 
     @repeatable_transaction
     def finish(self, connection: Connection, proposal_id: str, reasoning: str) -> None:
-        """The run is over: the proposal can be reviewed. One that says nothing, and has no new column, is closed."""
+        """Open the proposal for review after its run. Close it if it has no operation and no new column."""
         connection.execute(
             update(proposals).where(proposals.c.id == proposal_id).values(status="open", reasoning=reasoning)
         )
@@ -121,17 +122,17 @@ class Proposals(StorePart):
     def all(
         self, connection: Connection, table_id: str | None = None, *, only_open: bool = False
     ) -> list[ProposalHead]:
-        """The newest first."""
-        wanted: ColumnElement[bool] = true()
+        """Return proposals, newest first."""
+        condition: ColumnElement[bool] = true()
         if table_id is not None:
-            wanted = proposals.c.table_no == head(connection, table_id).no
+            condition = proposals.c.table_no == read_table_head(connection, table_id).no
         if only_open:
-            wanted = wanted & (proposals.c.status == "open")
-        return read_heads(connection, wanted)
+            condition = condition & (proposals.c.status == "open")
+        return read_proposals(connection, condition)
 
     @read_transaction
     def get(self, connection: Connection, proposal_id: str, *, counted: bool = True) -> ProposalHead:
-        return read_head(connection, proposal_id, counted=counted)
+        return read_proposal(connection, proposal_id, counted=counted)
 
     @read_transaction
     def operations(
@@ -144,12 +145,13 @@ class Proposals(StorePart):
         failed: bool | None = None,
         row_ids: Sequence[RowId] | None = None,
         field: str = "",
-    ) -> list[Operation]:
-        """In the order of rows, page by page; `failed` keeps only those with, or without, a value, `row_ids` and
-        `field` those of these rows and of this column."""
+    ) -> list[ProposedCell]:
+        """Return operations in row order, page by page. `failed` keeps only those without, or with, a value; `row_ids`
+        and `field` select rows and a column."""
         row_id, name = after
+        # A store that sees everything needs no check, which would cost a query for each page.
         if not sees_all(connection):
-            read_head(connection, proposal_id, counted=False)
+            read_proposal(connection, proposal_id, counted=False)
         query = (
             select(operations)
             .where(
@@ -168,12 +170,12 @@ class Proposals(StorePart):
         return operation_records.read_all(connection.execute(query))
 
     @read_transaction
-    def operation(self, connection: Connection, proposal_id: str, row_id: RowId, field: str) -> Operation:
-        read_head(connection, proposal_id, counted=False)
+    def operation(self, connection: Connection, proposal_id: str, row_id: RowId, field: str) -> ProposedCell:
+        read_proposal(connection, proposal_id, counted=False)
         meant = match_operations(connection, proposal_id, Selection(rows=(row_id,), fields=(field,)))
         record = connection.execute(select(operations).where(meant)).one_or_none()
         if record is None:
-            raise unknown_cell(proposal_id, (row_id, field))
+            raise unknown_cell_error(proposal_id, (row_id, field))
         return operation_records.read(record)
 
     @read_transaction
@@ -181,15 +183,16 @@ class Proposals(StorePart):
         self,
         connection: Connection,
         proposal_id: str,
-        selection: Selection = EVERYTHING,
+        selection: Selection = EVERY_CELL,
         *,
         failed: bool | None = None,
         even_unfinished: bool = False,
     ) -> list[CellAt]:
-        """Return what waits for a decision, in the order of rows; `failed` keeps only those without, or with, a
-        value."""
-        proposal = open_head(connection, proposal_id, even_unfinished=even_unfinished)
-        query = select(operations.c.row_id, operations.c.field).where(choose_open(connection, proposal, selection))
+        """Return the undecided cells in row order; `failed` keeps only those without, or with, a value."""
+        proposal = read_open_proposal(connection, proposal_id, even_unfinished=even_unfinished)
+        query = select(operations.c.row_id, operations.c.field).where(
+            match_open_operations(connection, proposal, selection)
+        )
         if failed is not None:
             query = query.where((operations.c.status == "FAILED") == failed)
         records = connection.execute(query.order_by(operations.c.row_id, operations.c.field))
@@ -200,25 +203,26 @@ class Proposals(StorePart):
         self,
         connection: Connection,
         proposal_id: str,
-        selection: Selection = EVERYTHING,
+        selection: Selection = EVERY_CELL,
         *,
         actor: str = "",
         force: bool = False,
         kind: ApplyKind = "apply",
         empties: bool = False,
-    ) -> Applied:
-        """Write the chosen cells, all in one transaction. `force` also overwrites what was changed since, and applies
-        what a run that never finished had found. A cell for which nothing was found keeps the value that it has, unless
-        `empties`."""
-        if read_head(connection, proposal_id, counted=False).status == "rejected" and has_no_operations(
+    ) -> ApplyOutcome:
+        """Write the chosen cells in one transaction. `force` also overwrites what was changed since, and applies what
+        an unfinished run had found. A cell for which nothing was found keeps its value, unless `empties`."""
+        # A run that found nothing to propose was closed by itself; applying it is no mistake.
+        if read_proposal(connection, proposal_id, counted=False).status == "rejected" and has_no_operations(
             connection, proposal_id
         ):
-            return Applied(change=None, cells=0, conflicts=0)
-        proposal = open_head(connection, proposal_id, even_unfinished=force)
-        found = head(connection, proposal.table_id, lock=True)
-        chosen = choose_open(connection, proposal, selection)
-        unseen = unseen_fields(connection, proposal_id) if selection == EVERYTHING else set()
-        applied = write_chosen(
+            return ApplyOutcome(change=None, cells=0, conflicts=0)
+        proposal = read_open_proposal(connection, proposal_id, even_unfinished=force)
+        found = read_table_head(connection, proposal.table_id, lock=True)
+        chosen = match_open_operations(connection, proposal, selection)
+        # Only a proposal that is applied as a whole adds columns without cells.
+        unseen = find_unseen_fields(connection, proposal_id) if selection == EVERY_CELL else set()
+        applied = write_chosen_operations(
             connection, found, proposal, chosen, actor=actor, force=force, kind=kind, empties=empties, unseen=unseen
         )
         settle_proposal(connection, proposal_id)
@@ -236,15 +240,16 @@ class Proposals(StorePart):
         actor: str = "",
         force: bool = False,
         kind: ApplyKind = "apply",
-    ) -> Applied:
-        """Refuses, writes and edits what the review says, all in one transaction; `force` as in `apply`."""
-        proposal = open_head(connection, proposal_id, even_unfinished=force)
-        found = head(connection, proposal.table_id, lock=True)
-        wanted = read_answers(review)
-        standing = read_decisions(connection, proposal_id, [row_id for row_id, _ in wanted])
-        for at in wanted:
+    ) -> ApplyOutcome:
+        """Refuse, write and edit cells as the review says, in one transaction; `force` as in `apply`."""
+        proposal = read_open_proposal(connection, proposal_id, even_unfinished=force)
+        found = read_table_head(connection, proposal.table_id, lock=True)
+        answers = read_review(review)
+        # All checks before the first write, so that a refused review changes nothing.
+        standing = read_decisions(connection, proposal_id, [row_id for row_id, _ in answers])
+        for at in answers:
             if at not in standing:
-                raise unknown_cell(proposal_id, at)
+                raise unknown_cell_error(proposal_id, at)
         for row_id, field in review.emptied:
             if standing[row_id, field].status != "FAILED":
                 raise UsageError(
@@ -252,9 +257,10 @@ class Proposals(StorePart):
                     kept="Nothing was changed.",
                     advice="Accept, reject or edit it.",
                 )
+        # Cells that were decided in the meantime keep their first decision; the reply counts them as too late.
         timely = [
             {"at_row": at[0], "at_field": at[1], "decided": decision, "written": written}
-            for at, (decision, written) in wanted.items()
+            for at, (decision, written) in answers.items()
             if standing[at].decision == "open"
         ]
         own = operations.c.proposal_id == proposal_id
@@ -264,56 +270,58 @@ class Proposals(StorePart):
             connection.execute(marked.values(decision=bindparam("decided"), edited=bindparam("written")), timely)
         chosen = own & operations.c.decision.in_((CHOSEN, EMPTIED))
         by_hand = any(answer["written"] for answer in timely)
-        applied = write_chosen(
+        applied = write_chosen_operations(
             connection, found, proposal, chosen, actor=actor, force=force, kind=kind, by_hand=by_hand
         )
+        # What could not be written, such as a conflict, waits for a decision again.
         connection.execute(update(operations).where(chosen).values(decision="open", edited=None))
         settle_proposal(connection, proposal_id)
-        by_person = (text for at, (_, text) in wanted.items() if standing[at].decision == "open")
-        charge_bytes(connection, "table", proposal.table_id, octets(*by_person))
+        # Last, because charging locks the owner's line.
+        by_person = (text for at, (_, text) in answers.items() if standing[at].decision == "open")
+        charge_bytes(connection, "table", proposal.table_id, count_utf8_bytes(*by_person))
         return msgspec.structs.replace(
             applied,
             refused=sum(answer["decided"] == "refused" for answer in timely),
-            too_late=len(wanted) - len(timely),
+            too_late=len(answers) - len(timely),
         )
 
     @write_transaction
-    def reject(self, connection: Connection, proposal_id: str, selection: Selection = EVERYTHING) -> int:
+    def reject(self, connection: Connection, proposal_id: str, selection: Selection = EVERY_CELL) -> int:
         """Return how many operations were refused."""
-        proposal = open_head(connection, proposal_id, even_unfinished=True)
-        head(connection, proposal.table_id, lock=True)
-        chosen = choose_open(connection, proposal, selection)
+        proposal = read_open_proposal(connection, proposal_id, even_unfinished=True)
+        read_table_head(connection, proposal.table_id, lock=True)
+        chosen = match_open_operations(connection, proposal, selection)
         refused = connection.execute(update(operations).where(chosen).values(decision="refused")).rowcount
-        settle_proposal(connection, proposal_id, whole=selection == EVERYTHING)
+        settle_proposal(connection, proposal_id, whole=selection == EVERY_CELL)
         return refused
 
 
-def read_answers(review: Review) -> dict[CellAt, tuple[str, str | None]]:
-    """Return what each named cell becomes, and the text of the cell a person wrote for it."""
-    wanted: dict[CellAt, tuple[str, str | None]] = {
+def read_review(review: Review) -> dict[CellAt, tuple[str, str | None]]:
+    """Return what each named cell becomes, and the text of the cell that a person wrote for it."""
+    answers: dict[CellAt, tuple[str, str | None]] = {
         **dict.fromkeys(review.refused, ("refused", None)),
         **dict.fromkeys(review.accepted, (CHOSEN, None)),
         **dict.fromkeys(review.emptied, (EMPTIED, None)),
-        **{at: (CHOSEN, to_text(cell)) for at, cell in review.edited.items()},
+        **{at: (CHOSEN, to_json_text(cell)) for at, cell in review.edited.items()},
     }
-    if len(wanted) < len(review.refused) + len(review.accepted) + len(review.emptied) + len(review.edited):
+    if len(answers) < len(review.refused) + len(review.accepted) + len(review.emptied) + len(review.edited):
         raise UsageError("A cell was answered twice.", kept="Nothing was changed.")
-    return wanted
+    return answers
 
 
-class Standing(NamedTuple):
+class CurrentDecision(NamedTuple):
     decision: str
     status: str
 
 
-def read_decisions(connection: Connection, proposal_id: str, row_ids: Iterable[RowId]) -> dict[CellAt, Standing]:
+def read_decisions(connection: Connection, proposal_id: str, row_ids: Iterable[RowId]) -> dict[CellAt, CurrentDecision]:
     query = select(operations.c.row_id, operations.c.field, operations.c.decision, operations.c.status)
     own = query.where(operations.c.proposal_id == proposal_id)
-    found = fetch_among(connection, own, operations.c.row_id, without_impossible_ids(row_ids))
-    return {(row_id, field): Standing(decision, status) for row_id, field, decision, status in found}
+    found = fetch_among(connection, own, operations.c.row_id, valid_row_ids(row_ids))
+    return {(row_id, field): CurrentDecision(decision, status) for row_id, field, decision, status in found}
 
 
-def write_chosen(
+def write_chosen_operations(
     connection: Connection,
     found: TableHead,
     proposal: ProposalHead,
@@ -325,20 +333,23 @@ def write_chosen(
     by_hand: bool = False,
     empties: bool = False,
     unseen: Collection[str] = (),
-) -> Applied:
-    """The chosen cells, as one change of the table. `by_hand`: a person's own values are among them; `empties`: what
-    was not found takes the place of a value that is there; `unseen`: columns that are added without any cell."""
+) -> ApplyOutcome:
+    """Write the chosen cells as one change of the table. `by_hand`: they include a person's own values. `empties`: a
+    missing result replaces a present value. `unseen`: columns to add without any cell."""
     known = [field.name for field in found.table.fields]
+    # Columns first: cells are written under the numbers of their columns.
     entries, found = write_fields(connection, found, proposal, chosen, unseen)
     conflicts = 0
     read_first = connection.scalar(select(func.min(operations.c.as_of)).where(chosen))
     if not force and read_first is not None and read_first < found.last_seq:
-        later = changed_since(found)
+        later = is_written_since_read(found)
         conflicts = connection.execute(select(func.count()).select_from(operations).where(chosen, later)).scalar_one()
         chosen = chosen & ~later
     kept = 0 if empties else keep_present_values(connection, found, chosen, known)
+    # The operations get the number of the change before it exists: the lock guarantees it.
     number = found.last_change + 1
-    gone = row_is_gone(found)
+    # A proposal for a removed row can no longer be written, so it counts as refused.
+    gone = is_row_removed(found)
     settled = connection.execute(
         update(operations)
         .where(chosen)
@@ -348,17 +359,18 @@ def write_chosen(
             edited=case((gone, null()), else_=operations.c.edited),
         )
     ).rowcount
-    append_entries(connection, found, entries)
+    append_log_entries(connection, found, entries)
     taken = (operations.c.proposal_id == proposal.id) & (operations.c.change == number)
     edited = 0
     if by_hand:
         query = select(func.count()).select_from(operations).where(taken, operations.c.decision == "edited")
         edited = connection.execute(query).scalar_one()
     written = write_operations(connection, found, taken, skip=len(entries))
+    # An input may have changed between the run and its approval; then the value is stale from the start.
     outdated = []
     if read_first is not None and read_first < found.last_seq:
-        outdated = marks_for_outdated(connection, found, as_read(found, taken), since=read_first)
-        append_entries(connection, found, outdated, skip=len(entries) + written)
+        outdated = mark_outdated(connection, found, select_taken_cells(found, taken), since=read_first)
+        append_log_entries(connection, found, outdated, skip=len(entries) + written)
     change = None
     if entries or written:
         change = close_change(
@@ -371,21 +383,24 @@ def write_chosen(
             note=f"{proposal.reasoning}; {edited} edited by hand" if edited else proposal.reasoning,
             each_cell_once=not outdated,
         )
-    return Applied(change=change, cells=written, conflicts=conflicts, edited=edited, gone=settled - written, kept=kept)
+    return ApplyOutcome(
+        change=change, cells=written, conflicts=conflicts, edited=edited, gone=settled - written, kept=kept
+    )
 
 
 def keep_present_values(
     connection: Connection, found: TableHead, chosen: ColumnElement[bool], names: Sequence[str]
 ) -> int:
-    """Settle the chosen cells that would erase a value as "kept", and return how many there are: that a run found
-    nothing says nothing against what somebody else has found or typed. A person may have `EMPTIED` a cell, though.
-    `names` are the columns that the table had before: cells of new ones have no value yet."""
+    """Mark the chosen cells that would erase a value as "kept", and return how many there are: finding nothing does not
+    disprove what another run found or a person typed. A person may have `EMPTIED` a cell, though. `names` are the
+    columns that the table had before: cells of new ones have no value yet."""
+    # In pages, because a proposal may have a million cells.
     unfound = (
         select(operations.c.proposal_id, operations.c.row_id, operations.c.field)
         .where(chosen, operations.c.status == "FAILED", operations.c.decision != EMPTIED)
         .where(operations.c.edited.is_(None), operations.c.field.in_(names))
         .order_by(operations.c.row_id, operations.c.field)
-        .limit(KEPT_AT_ONCE)
+        .limit(MAX_IDS_PER_QUERY)
     )
     row_id, field = operations.c.row_id, operations.c.field
     keep = (
@@ -418,16 +433,16 @@ def write_fields(
     proposal: ProposalHead,
     chosen: ColumnElement[bool],
     unseen: Collection[str],
-) -> tuple[list[Entry], TableHead]:
-    """Add or change the proposed fields that the chosen cells belong to, and add those that are `unseen`."""
-    wanted = {*connection.scalars(select(operations.c.field).where(chosen).distinct()), *unseen}
-    missing = wanted - {field.name for field in (*proposal.fields, *found.table.fields)}
+) -> tuple[list[LogEntry], TableHead]:
+    """Add or change the proposed fields that the chosen cells belong to, and add the `unseen` ones."""
+    field_names = {*connection.scalars(select(operations.c.field).where(chosen).distinct()), *unseen}
+    missing = field_names - {field.name for field in (*proposal.fields, *found.table.fields)}
     if missing:
         raise NotFound(f"Table {found.table.id} has no field {min(missing)!r} any more.", kept="Nothing was changed.")
     edits: list[Edit] = []
     for field in proposal.fields:
         present = found.table.field(field.name)
-        if field.name not in wanted or present == field:
+        if field.name not in field_names or present == field:
             continue
         edits.append(ChangeField(name=present.name, field=field) if present else AddField(field=field))
     if not edits:
@@ -435,12 +450,14 @@ def write_fields(
     writer = EditWriter(connection, found, edits)
     entries = [entry for edit in edits for entry in writer.write(edit)]
     writer.finish()
-    return entries, head(connection, found.table.id)
+    # Read again, since it has the new columns now.
+    return entries, read_table_head(connection, found.table.id)
 
 
 def write_operations(connection: Connection, found: TableHead, taken: ColumnElement[bool], *, skip: int) -> int:
-    """Copies the taken cells into the log, behind `skip` other entries, in SQL: a million cells never enter Python."""
-    field_id = number_of_field(found)
+    """Copy the taken cells into the log after `skip` other entries. It is one SQL statement: a million cells never
+    enter Python."""
+    field_id = field_id_of_operation(found)
     before = and_(cells.c.table_no == found.no, cells.c.row_id == operations.c.row_id, cells.c.field_id == field_id)
     seq = found.last_seq + skip + func.row_number().over(order_by=(operations.c.row_id, operations.c.field))
     after = func.coalesce(operations.c.edited, operations.c.cell)
@@ -453,23 +470,23 @@ def write_operations(connection: Connection, found: TableHead, taken: ColumnElem
     return insert_select(connection, edits, columns, source)
 
 
-def as_read(found: TableHead, taken: ColumnElement[bool]) -> Subquery:
-    """The taken cells, and where the log stood when the run read their inputs."""
+def select_taken_cells(found: TableHead, taken: ColumnElement[bool]) -> Subquery:
+    """Select the taken cells, with the log number at which the run read their inputs."""
     cell = func.coalesce(operations.c.edited, operations.c.cell).label("cell")
-    of_field = number_of_field(found).label("field_id")
+    of_field = field_id_of_operation(found).label("field_id")
     return select(operations.c.row_id, of_field, operations.c.as_of, cell).where(taken).subquery()
 
 
-def row_is_gone(found: TableHead) -> ColumnElement[bool]:
+def is_row_removed(found: TableHead) -> ColumnElement[bool]:
     gone = select(rows.c.row_id).where(rows.c.table_no == found.no, rows.c.removed)
     return operations.c.row_id.in_(gone)
 
 
-def number_of_field(found: TableHead) -> ColumnElement[int]:
+def field_id_of_operation(found: TableHead) -> ColumnElement[int]:
     return case(found.field_ids, value=operations.c.field)
 
 
-def changed_since(found: TableHead) -> ColumnElement[bool]:
-    """Somebody wrote the cell after the run had read its row."""
-    newest = last_write(found, operations.c.row_id, number_of_field(found))
+def is_written_since_read(found: TableHead) -> ColumnElement[bool]:
+    """Return the condition that the cell was written after the run had read its row."""
+    newest = last_write_seq(found, operations.c.row_id, field_id_of_operation(found))
     return func.coalesce(newest, 0) > operations.c.as_of

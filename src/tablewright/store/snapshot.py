@@ -1,4 +1,4 @@
-"""The documents as they stand at one moment: who is there, and how their parts are searched and read."""
+"""A snapshot of the documents: which there are, and how their parts are searched and read."""
 
 from __future__ import annotations
 
@@ -12,45 +12,61 @@ from sqlalchemy import Connection, CursorResult, insert, or_, select
 from sqlalchemy import Row as Record
 
 from tablewright.arrays import NDArray, np
-from tablewright.domain.corpus import Annotation, Category, Document, Property, Segment, Shape, Summary, Typed
-from tablewright.domain.model import Noun
+from tablewright.domain.documents import (
+    Annotation,
+    Category,
+    ComparableValue,
+    Document,
+    Property,
+    Segment,
+    Shape,
+    Summary,
+)
+from tablewright.domain.model import Struct
 from tablewright.errors import NotFound
 from tablewright.store import schema
-from tablewright.store.records import NAMED_AT_ONCE, RecordMapper, fetch_among, in_batches, insert_many, printable
+from tablewright.store.records import (
+    MAX_IDS_PER_QUERY,
+    RecordMapper,
+    clean_for_storage,
+    fetch_among,
+    in_batches,
+    insert_many,
+)
 from tablewright.store.schema import (
     annotated,
-    document_no,
+    document_of_part,
     documents,
-    in_documents,
-    number_of,
-    part_id,
+    is_part_of_documents,
+    make_part_id,
+    number_of_part,
     properties,
     segments,
     summaries,
 )
 from tablewright.store.search_index import (
-    K1,
-    Nearest,
+    BM25_K1,
+    NearestParts,
     Ranked,
     Target,
     TextIndex,
     VectorIndex,
 )
-from tablewright.store.sharing import visible
-from tablewright.text import count_common_words, holds_phrase, phrases_of, weighty_words, words_of
+from tablewright.store.sharing import is_visible
+from tablewright.text import contains_stem_run, content_stems, count_common_words, split_phrases, stem_words
 
 segment_records = RecordMapper(Segment, segments, start="begins", end="ends")
 summary_records = RecordMapper(Summary, summaries)
 _document = msgspec.json.Decoder(Document)
 
 
-class SegmentAt(Noun, frozen=True):
+class SegmentAt(Struct, frozen=True):
     id: int
     document_id: str
     segment: Segment
 
 
-class SummaryAt(Noun, frozen=True):
+class SummaryAt(Struct, frozen=True):
     id: int
     document_id: str
     summary: Summary
@@ -58,19 +74,20 @@ class SummaryAt(Noun, frozen=True):
 
 @dataclass(frozen=True, kw_only=True)
 class Roster:
-    """The documents by number, as of a version: enough to choose among parts without asking the database."""
+    """The documents by number as of a version: enough to choose among parts without asking the database."""
 
     version: int
     ids: dict[int, str]
     numbers: dict[str, int]
     categories: dict[int, frozenset[Category]]
     partial: bool = False
-    """Others are there that are not this person's."""
+    """True if there are documents that this person does not see."""
 
     def among(self, documents: Collection[str] | None, categories: Collection[Category] = ()) -> set[int] | None:
-        """The numbers of these documents that are of one of the categories; None for all."""
+        """Return the numbers of these documents that have one of the categories; None for all."""
         if documents is None and not categories and not self.partial:
             return None
+        # Documents that the person does not see are not in the roster and are left out here.
         chosen = self.ids if documents is None else (self.numbers[id] for id in documents if id in self.numbers)
         return {no for no in chosen if not categories or self.categories[no] & set(categories)}
 
@@ -85,7 +102,7 @@ class Roster:
 
 
 @dataclass
-class Newest:
+class RosterCache:
     """The last roster that was read; all views of one store share it."""
 
     roster: Roster | None = None
@@ -93,8 +110,8 @@ class Newest:
 
 @dataclass(frozen=True, kw_only=True)
 class Snapshot:
-    """The documents at one moment. Who asks several times, each time about what was found before, asks here: in one
-    transaction and one thread, a third of the time of a search goes into those."""
+    """The documents at one moment. Use it for several queries that build on each other: in one transaction and one
+    thread, which are a third of the time of a search."""
 
     connection: Connection
     roster: Roster
@@ -109,9 +126,9 @@ class Snapshot:
         documents: Collection[str] | None = None,
         categories: Collection[Category] = (),
     ) -> Ranked:
-        """The ids of the segments that fit the words best, with their scores (BM25), the best first. The words are
-        those of a text, or stems with what each counts."""
-        words = dict.fromkeys(weighty_words(terms), 1.0) if isinstance(terms, str) else terms
+        """Return the ids of the segments that fit the words best, with their scores (BM25), best first. The words are
+        those of a text, or stems with their weights."""
+        words = dict.fromkeys(content_stems(terms), 1.0) if isinstance(terms, str) else terms
         return self.text_index.search(self.connection, words, limit, self.roster.among(documents, categories))
 
     def search_vector(
@@ -123,69 +140,78 @@ class Snapshot:
         target: Target = "segment",
         documents: Collection[str] | None = None,
         categories: Collection[Category] = (),
-    ) -> Nearest:
-        """The ids of the segments, summaries or annotations that are nearest. Annotations are numbered as given."""
+    ) -> NearestParts:
+        """Return the ids of the nearest segments, summaries or annotations. Annotations are numbered as given."""
         among = self.roster.among(documents, categories)
         return self.vector_index.nearest(self.connection, target, embedder, query, limit, among)
 
-    def telling_words(self, segments: Mapping[int, float], limit: int) -> dict[str, float]:
-        """The stems that some of these segments, by id and weight, have in common and few others have; the best counts
-        1."""
+    def find_distinctive_words(self, segments: Mapping[int, float], limit: int) -> dict[str, float]:
+        """Return the stems that some of these segments, by id and weight, share and few others have; the best has the
+        weight 1."""
         found = read_segments(self.connection, self.roster, list(segments))
         texts = count_common_words([each.segment.text for each in found.values()])
         rarities = self.text_index.rarities(self.connection, {word for counts in texts for word in counts})
-        told: dict[str, float] = {}
+        weights: dict[str, float] = {}
         for id, counts in zip(found, texts, strict=True):
             for word in counts.keys() & rarities.keys():
-                weight = segments[id] * rarities[word] * counts[word] / (counts[word] + K1)
-                told[word] = told.get(word, 0) + weight
-        best = sorted(told.items(), key=lambda each: (-each[1], each[0]))[:limit]
+                weight = segments[id] * rarities[word] * counts[word] / (counts[word] + BM25_K1)
+                weights[word] = weights.get(word, 0) + weight
+        best = sorted(weights.items(), key=lambda each: (-each[1], each[0]))[:limit]
         return {word: weight / best[0][1] for word, weight in best}
 
     def segments(self, ids: Sequence[int]) -> list[SegmentAt]:
-        """Those that are there, in this order."""
+        """Return the existing ones, in this order."""
         found = read_segments(self.connection, self.roster, ids)
         return [found[id] for id in ids if id in found]
 
     def summaries(self, ids: Sequence[int]) -> list[SummaryAt]:
-        """Those that are there, in this order."""
+        """Return the existing ones, in this order."""
         found = {
-            record.id: as_summary(record, self.roster)
+            record.id: read_summary_at(record, self.roster)
             for record in fetch_among(self.connection, select(summaries), summaries.c.id, ids)
-            if document_no(record.id) in self.roster.ids
+            if document_of_part(record.id) in self.roster.ids
         }
         return [found[id] for id in ids if id in found]
 
     def segments_of(self, id: str, first: int = 0, last: int | None = None) -> list[SegmentAt]:
-        """The segments of a document, from one number to another: the children of a summary."""
-        no = find_one(self.connection, id).no
-        query = select(segments).where(in_documents(segments.c.id, [no]), segments.c.id >= part_id(no, first))
+        """Return the segments of a document from one number to another: the children of a summary."""
+        no = find_document_record(self.connection, id).no
+        query = select(segments).where(
+            is_part_of_documents(segments.c.id, [no]), segments.c.id >= make_part_id(no, first)
+        )
         if last is not None:
-            query = query.where(segments.c.id <= part_id(no, last))
-        return list(segments_in(self.connection.execute(query.order_by(segments.c.id)), self.roster))
+            query = query.where(segments.c.id <= make_part_id(no, last))
+        return list(read_segments_at(self.connection.execute(query.order_by(segments.c.id)), self.roster))
 
     def summaries_of(self, id: str) -> list[SummaryAt]:
-        query = select(summaries).where(in_documents(summaries.c.id, [find_one(self.connection, id).no]))
-        return [as_summary(record, self.roster) for record in self.connection.execute(query.order_by(summaries.c.id))]
+        query = select(summaries).where(
+            is_part_of_documents(summaries.c.id, [find_document_record(self.connection, id).no])
+        )
+        return [
+            read_summary_at(record, self.roster) for record in self.connection.execute(query.order_by(summaries.c.id))
+        ]
 
     def properties(
         self, of: Collection[tuple[str, str]] | None = None, *, documents: Collection[str] | None = None
     ) -> list[PropertyAt]:
-        """All of these labels, each with its context, in the order of the documents and their texts."""
-        return list(properties_at(self.connection, self.roster.ids, of, self.roster.among(documents)))
+        """Return all properties with these labels, each with its context, in the order of documents and texts."""
+        return list(read_stored_properties(self.connection, self.roster.ids, of, self.roster.among(documents)))
 
     def with_words(self, words: str, *, documents: Collection[str] | None = None) -> list[SegmentAt]:
-        """Every segment whose text holds all these words in any form ("tire" is in "TIRES"), and what is quoted as it
-        stands. Not cut off; in the order of the documents and their texts."""
-        phrases = phrases_of(words)
+        """Return every segment that holds all these words in any form ("tire" is in "TIRES"), and quoted phrases as
+        they are. Complete, in the order of documents and texts."""
+        phrases = split_phrases(words)
+        # The index knows no order of words, so phrases are checked in the texts.
         needed = {word for phrase in phrases for word in phrase}
         ids = self.text_index.holding(self.connection, needed, self.roster.among(documents)) if needed else []
         found = read_segments(self.connection, self.roster, ids)
-        texts = {id: words_of(each.segment.text) for id, each in found.items()}
-        return [found[id] for id in ids if id in found and all(holds_phrase(texts[id], phrase) for phrase in phrases)]
+        texts = {id: stem_words(each.segment.text) for id, each in found.items()}
+        return [
+            found[id] for id in ids if id in found and all(contains_stem_run(texts[id], phrase) for phrase in phrases)
+        ]
 
     def find(self, ids: Collection[str]) -> list[Document]:
-        """Those that are there, in this order."""
+        """Return the existing ones, in this order."""
         query, seen = select(documents.c.id, documents.c.document), [id for id in ids if id in self.roster.numbers]
         records = fetch_among(self.connection, query, documents.c.id, seen)
         found = {record.id: _document.decode(record.document) for record in records}
@@ -203,54 +229,55 @@ def read_roster(connection: Connection, version: int) -> Roster:
     )
 
 
-def find_one(connection: Connection, wanted: str) -> Record[Any, Any, Any, Any]:
+def find_document_record(connection: Connection, id_or_name: str) -> Record[Any, Any, Any, Any]:
     query = select(documents.c.no, documents.c.id, documents.c.path, documents.c.document)
-    query = query.where(visible(connection, "document"))
-    found = connection.execute(query.where(or_(documents.c.id == wanted, documents.c.path == wanted))).first()
+    query = query.where(is_visible(connection, "document"))
+    found = connection.execute(query.where(or_(documents.c.id == id_or_name, documents.c.path == id_or_name))).first()
     if found is not None:
         return found
-    named = connection.execute(query.where(documents.c.name == wanted).order_by(documents.c.path)).all()
-    if not named and "/" in wanted:
-        end = "/" + wanted.lstrip("./")
+    named = connection.execute(query.where(documents.c.name == id_or_name).order_by(documents.c.path)).all()
+    if not named and "/" in id_or_name:
+        # A whole part of the path: "a.pdf" is not the end of "data.pdf".
+        end = "/" + id_or_name.lstrip("./")
         named = [record for record in connection.execute(query) if record.path.endswith(end)]
     if len(named) == 1:
         return named[0]
     if named:
         raise NotFound(
-            f"{len(named)} documents are called {wanted!r}.",
+            f"{len(named)} documents are called {id_or_name!r}.",
             advice=f"Say which by its path: {', '.join(record.path for record in named[:5])}.",
         )
-    names = list(connection.scalars(select(documents.c.name).where(visible(connection, "document"))))
-    alike = get_close_matches(wanted, names, n=3)
+    names = list(connection.scalars(select(documents.c.name).where(is_visible(connection, "document"))))
+    alike = get_close_matches(id_or_name, names, n=3)
     advice = f"Did you mean {' or '.join(alike)}?" if alike else "`tablewright docs list` shows those that there are."
-    raise NotFound(f"There is no document {wanted!r}.", advice=advice)
+    raise NotFound(f"There is no document {id_or_name!r}.", advice=advice)
 
 
 def read_segments(connection: Connection, roster: Roster, ids: Sequence[int]) -> dict[int, SegmentAt]:
     found: dict[int, SegmentAt] = {}
-    for batch in in_batches(ids, NAMED_AT_ONCE):
+    for batch in in_batches(ids, MAX_IDS_PER_QUERY):
         result = connection.execute(select(segments).where(segments.c.id.in_(batch)))
-        found |= {each.id: each for each in segments_in(result, roster)}
+        found |= {each.id: each for each in read_segments_at(result, roster)}
     return found
 
 
-def segments_in(result: CursorResult[Any], roster: Roster) -> Iterator[SegmentAt]:
+def read_segments_at(result: CursorResult[Any], roster: Roster) -> Iterator[SegmentAt]:
     read = segment_records.reader(result)
     for record in result:
-        if document := roster.ids.get(document_no(record.id)):
-            yield SegmentAt(id=record.id, document_id=document, segment=read(record, number=number_of(record.id)))
+        if document := roster.ids.get(document_of_part(record.id)):
+            yield SegmentAt(id=record.id, document_id=document, segment=read(record, number=number_of_part(record.id)))
 
 
-def as_summary(record: Record[Any], roster: Roster) -> SummaryAt:
-    summary = summary_records.read(record, number=number_of(record.id))
-    return SummaryAt(id=record.id, document_id=roster.ids[document_no(record.id)], summary=summary)
+def read_summary_at(record: Record[Any], roster: Roster) -> SummaryAt:
+    summary = summary_records.read(record, number=number_of_part(record.id))
+    return SummaryAt(id=record.id, document_id=roster.ids[document_of_part(record.id)], summary=summary)
 
 
 # ── annotations and their properties ────────────────────────────────────────────────────────────────────────────────
 
 
-class PropertyAt(Noun, frozen=True):
-    """A property and where it stands: `page`, `start` and `end` are those of the passage that states it."""
+class PropertyAt(Struct, frozen=True):
+    """A property and its place: `page`, `start` and `end` are those of the passage that states it."""
 
     document_id: str
     annotation_id: int
@@ -265,7 +292,7 @@ class PropertyAt(Noun, frozen=True):
 
 annotation_records = RecordMapper(Annotation, annotated, start="begins", end="ends", by="found_by", table="grid")
 property_records = RecordMapper(Property, properties, start="begins", end="ends")
-value_records = RecordMapper(Typed, properties)
+value_records = RecordMapper(ComparableValue, properties)
 found_property_records = RecordMapper(
     PropertyAt,
     annotated,
@@ -277,49 +304,53 @@ found_property_records = RecordMapper(
 )
 
 
-def keep_annotations(connection: Connection, no: int, annotations: Sequence[Annotation], first: int = 0) -> None:
+def store_annotations(connection: Connection, no: int, annotations: Sequence[Annotation], first: int = 0) -> None:
     records: list[dict[str, Any]] = []
     properties: list[dict[str, Any]] = []
     for number, annotation in enumerate(annotations, start=first):
-        annotation_id = part_id(no, number)
+        annotation_id = make_part_id(no, number)
         records.append(annotation_records.write(annotation, id=annotation_id))
         properties += [
-            property_record(annotation_id, position, each) for position, each in enumerate(annotation.properties)
+            build_property_record(annotation_id, position, each) for position, each in enumerate(annotation.properties)
         ]
     insert_many(connection, insert(annotated), records)
     insert_many(connection, insert(schema.properties), properties)
 
 
-def property_record(annotation_id: int, position: int, stated: Property) -> dict[str, Any]:
+def build_property_record(annotation_id: int, position: int, stated: Property) -> dict[str, Any]:
     value = value_records.write(
-        stated.value, annotation_id=annotation_id, position=position, raw=printable(stated.value.raw)
+        stated.value, annotation_id=annotation_id, position=position, raw=clean_for_storage(stated.value.raw)
     )
-    return property_records.write(stated, label=printable(stated.label), context=printable(stated.context), **value)
+    return property_records.write(
+        stated, label=clean_for_storage(stated.label), context=clean_for_storage(stated.context), **value
+    )
 
 
-def property_reader(result: CursorResult[Any]) -> Callable[[Record[Any]], Property]:
+def make_property_reader(result: CursorResult[Any]) -> Callable[[Record[Any]], Property]:
     read, read_value = property_records.reader(result), value_records.reader(result)
     return lambda record: read(record, value=read_value(record))
 
 
-def annotations_of(connection: Connection, no: int) -> list[Annotation]:
+def read_annotations(connection: Connection, no: int) -> list[Annotation]:
     of: dict[int, list[Property]] = {}
-    query = select(properties).where(in_documents(properties.c.annotation_id, [no]))
+    query = select(properties).where(is_part_of_documents(properties.c.annotation_id, [no]))
     stated = connection.execute(query.order_by(properties.c.annotation_id, properties.c.position))
-    read = property_reader(stated)
+    read = make_property_reader(stated)
     for record in stated:
         of.setdefault(record.annotation_id, []).append(read(record))
-    found = connection.execute(select(annotated).where(in_documents(annotated.c.id, [no])).order_by(annotated.c.id))
+    found = connection.execute(
+        select(annotated).where(is_part_of_documents(annotated.c.id, [no])).order_by(annotated.c.id)
+    )
     return [annotation_records.read(record, properties=tuple(of.get(record.id, ()))) for record in found]
 
 
-def properties_at(
+def read_stored_properties(
     connection: Connection,
     ids: dict[int, str],
     of: Collection[tuple[str, str]] | None,
     documents: Collection[int] | None,
 ) -> Iterable[PropertyAt]:
-    """In the order of the documents and their texts. `ids` are those of the documents, by number."""
+    """Yield properties in the order of documents and texts. `ids` are the ids of documents, by number."""
     query = select(
         properties,
         annotated.c.shape,
@@ -330,21 +361,18 @@ def properties_at(
         annotated.c.ends.label("passage_ends"),
     ).join(annotated, annotated.c.id == properties.c.annotation_id)
     if of is not None:
-        # By label alone, which is indexed: pairs in an IN are beyond SQLite's planner.
+        # By label alone, which is indexed: SQLite's planner uses no index for pairs in an IN.
         query = query.where(properties.c.label.in_(sorted({label for label, _ in of})))
-    if documents is not None and len(documents) <= FEW:
-        query = query.where(in_documents(properties.c.annotation_id, sorted(documents)))
-    wanted = None if of is None else set(of)
+    # For more documents, reading all properties and skipping others is faster than a condition for each.
+    if documents is not None and len(documents) <= 50:
+        query = query.where(is_part_of_documents(properties.c.annotation_id, sorted(documents)))
+    labels = None if of is None else set(of)
     found = connection.execute(query.order_by(properties.c.annotation_id, properties.c.position))
-    read, read_property = found_property_records.reader(found), property_reader(found)
+    read, read_property = found_property_records.reader(found), make_property_reader(found)
     for record in found:
-        no = document_no(record.annotation_id)
-        if wanted is not None and (record.label, record.context) not in wanted:
+        no = document_of_part(record.annotation_id)
+        if labels is not None and (record.label, record.context) not in labels:
             continue
         if no not in ids or (documents is not None and no not in documents):
             continue
         yield read(record, document_id=ids[no], property=read_property(record))
-
-
-FEW = 50
-"""Documents that are named in a statement; of more, all are read and the others passed over."""

@@ -1,8 +1,8 @@
-"""What a change makes stale: cells that a run found from other cells of their row, one of which has another value now.
+"""Staleness: cells that a run found from other cells of their row, one of which has another value now.
 
 Staleness is data, not an order: a stale cell keeps its value, is shown and priced as stale, and nothing runs by itself.
-The marks stand in the log beside what caused them, as entries of the kind "stale": undoing the cause takes them back.
-A mark is no value: it does not keep a cell from being undone, or written by a run that had read it before.
+The marks are log entries of the kind "stale" next to their cause: undoing the cause removes them. A mark is not a
+value: it does not prevent undoing a cell, or a write by a run that had read it before.
 """
 
 from __future__ import annotations
@@ -14,26 +14,23 @@ import msgspec
 from sqlalchemy import ColumnElement, Connection, Select, Subquery, exists, func, select
 
 from tablewright.domain.history import StaleCell
-from tablewright.domain.model import Cell, RowId, given
-from tablewright.store.records import GivenRow, decode_cell, decode_given, fetch_among, to_text
+from tablewright.domain.model import Cell, RowId, make_given_cell
+from tablewright.store.records import GivenRow, decode_cell, decode_given, fetch_among, to_json_text
 from tablewright.store.schema import cells, edits, rows
 from tablewright.store.tables import TableHead, same_row
 
-Place: TypeAlias = tuple[RowId, int]
-"""A row and the number of a field."""
-Entry: TypeAlias = dict[str, Any]
+# The id of a row and the number of a field.
+CellKey: TypeAlias = tuple[RowId, int]
+LogEntry: TypeAlias = dict[str, Any]
 
+# Log entries that set a cell: its value, or only that it is stale.
 CELL_KINDS = ("cell", "stale")
-"""The entries of the log that say what a cell is now: its value, or only that it is stale."""
-BATCH = 2_000
+# The sum keeps the database from scanning the whole log by its number instead of using the index by cell.
 entry_number = edits.c.seq + 0
-"""Where the entries of some cells are wanted: by the bare number a database may look for them in the whole log."""
-MARKED = '%"stale":true%'
-"""In an encoded cell; quotes inside its strings are escaped, so only the key itself can match."""
 
 
 class CellChange(NamedTuple):
-    """A cell between two points of the log, as texts; None where it was what its owner gave."""
+    """A cell between two points of the log, as texts; None if it had its given value."""
 
     row_id: RowId
     field_id: int
@@ -41,77 +38,85 @@ class CellChange(NamedTuple):
     after: str | None
 
 
-def is_found(cell: Cell) -> bool:
+def is_found_by_run(cell: Cell) -> bool:
     """Return True if a run found the value, or found nothing, which another input may change as well.
 
-    What a person typed during a review belongs to the run too, but stays theirs, whatever the inputs become."""
+    A value that a person typed during a review belongs to the run too, but stays valid when inputs change.
+    """
     return cell.run_id is not None and cell.basis != "given"
 
 
-def marks_for(connection: Connection, found: TableHead, first: int, last: int) -> Iterator[list[Entry]]:
-    """The marks that log entries `first` to `last` call for, batch by batch; each is put into the log before the next
-    is asked for. `cells` is as it was before all of them.
+def make_stale_marks(connection: Connection, found: TableHead, first: int, last: int) -> Iterator[list[LogEntry]]:
+    """Yield, batch by batch, the marks that log entries `first` to `last` require; each batch is logged before the next
+    is read. `cells` is as it was before all of them.
 
-    A cell that is itself among the entries gets none: who wrote it knew what it depends on. One that is stale already
-    is marked again, so that undoing the earlier cause does not make it look fresh."""
-    dependents = dependents_of(found)
+    A cell that is itself among the entries gets none: its writer knew what it depends on. A cell that is stale already
+    is marked again, so that undoing the earlier cause does not make it look fresh.
+    """
+    dependents = find_dependent_fields(found)
     if not dependents:
         return
     reachable = sorted({field_id for ids in dependents.values() for field_id in ids})
+    # Rows without any dependent cell are skipped in SQL.
     of_row = (cells.c.table_no == found.no, cells.c.row_id == edits.c.row_id, cells.c.field_id.in_(reachable))
-    # As EXISTS it is a join to PostgreSQL, which without statistics compares every row with every other.
+    # PostgreSQL turns EXISTS into a join, which without statistics compares every row with every other.
     a_dependent = select(cells.c.field_id).where(*of_row).limit(1).scalar_subquery()
     query = (
         select(edits.c.seq, edits.c.row_id, edits.c.field_id, edits.c.before, edits.c.after)
         .where(edits.c.table_no == found.no, edits.c.seq <= last, edits.c.kind.in_(CELL_KINDS))
         .where(edits.c.field_id.in_(dependents), a_dependent.is_not(None))
         .order_by(edits.c.seq)
-        .limit(BATCH)
+        # Entries per query, so that a change of a million cells needs little memory.
+        .limit(2_000)
     )
     while records := connection.execute(query.where(edits.c.seq >= first)).all():
         first = records[-1].seq + 1
-        changed = changed_cells(connection, found, records)
-        texts = untouched_texts(connection, found, {row_id for row_id, _ in changed}, reachable)
-        yield [entry for place, after in changed.items() for entry in marks_after(place, after, dependents, texts)]
+        changed = find_value_changes(connection, found, records)
+        texts = read_untouched_cells(connection, found, {row_id for row_id, _ in changed}, reachable)
+        yield [entry for place, after in changed.items() for entry in mark_dependents(place, after, dependents, texts)]
 
 
-def marks_after(place: Place, after: Cell, dependents: dict[int, list[int]], texts: dict[Place, str]) -> list[Entry]:
-    """All that depends on a changed cell, directly or through others; taken out of `texts`, so each is marked once.
+def mark_dependents(
+    place: CellKey, after: Cell, dependents: dict[int, list[int]], texts: dict[CellKey, str]
+) -> list[LogEntry]:
+    """Return marks for all that depends on a changed cell, directly or through others. They are removed from `texts`,
+    so each is marked once.
 
-    Two cells of one run fit together, also when they are applied one after the other, unless one has become stale."""
+    Two cells of one run fit together, even when they are applied one after the other, unless one has become stale.
+    """
     row_id, field_id = place
-    entries: list[Entry] = []
-    waiting = [(field_id, after.run_id if is_found(after) and not after.stale else None)]
+    entries: list[LogEntry] = []
+    waiting = [(field_id, after.run_id if is_found_by_run(after) and not after.stale else None)]
     while waiting:
         changed, same_run = waiting.pop()
         for dependent in dependents.get(changed, ()):
             text = texts.get((row_id, dependent))
             cell = decode_cell(text) if text else None
-            if cell is not None and is_found(cell) and cell.run_id != same_run:
+            if cell is not None and is_found_by_run(cell) and cell.run_id != same_run:
                 entries.append(mark_stale(row_id, dependent, texts.pop((row_id, dependent)), cell))
                 waiting.append((dependent, None))
     return entries
 
 
-def mark_stale(row_id: RowId, field_id: int, text: str, cell: Cell) -> Entry:
-    after = to_text(msgspec.structs.replace(cell, stale=True))
+def mark_stale(row_id: RowId, field_id: int, text: str, cell: Cell) -> LogEntry:
+    after = to_json_text(msgspec.structs.replace(cell, stale=True))
     return {"kind": "stale", "row_id": row_id, "field_id": field_id, "before": text, "after": after}
 
 
-def marks_for_outdated(
+def mark_outdated(
     connection: Connection,
     found: TableHead,
     written: Subquery,
     *,
     since: int,
     standing: ColumnElement[bool] | None = None,
-) -> list[Entry]:
-    """Marks for cells that are written as they were found, or stood, at their own `as_of`, no earlier than `since`,
-    where an input is not what it was then, and for those that are written beside them and depend on them. `written` has
-    row_id, field_id, cell and as_of. `standing` are the entries that are not being undone: where there are none since,
-    an input becomes what it was."""
-    marks: dict[Place, Entry] = {}
-    for field_id, inputs in inputs_of(found).items():
+) -> list[LogEntry]:
+    """Return marks for written cells whose inputs changed after they were read, and for those written with them that
+    depend on them. Each cell was read at its own `as_of`, no earlier than `since`. `written` has row_id, field_id, cell
+    and as_of. `standing` selects entries that are not being undone: without any since then, an input returns to what it
+    was."""
+    marks: dict[CellKey, LogEntry] = {}
+    for field_id, inputs in find_input_fields(found).items():
         later = [
             edits.c.table_no == found.no,
             edits.c.field_id.in_(inputs),
@@ -119,20 +124,24 @@ def marks_for_outdated(
             edits.c.seq.between(since + 1, found.last_seq),
         ]
         later += [] if standing is None else [standing]
+        # Most applied proposals have no changed inputs: one index lookup settles that.
         if not connection.scalar(select(exists().where(*later))):
             continue
         of_field = select(written.c.row_id, written.c.as_of, written.c.cell).where(written.c.field_id == field_id)
         rows = select(edits.c.row_id).where(*later)
-        spans, texts = spans_since(connection, found, inputs, of_field.subquery(), rows, undoing=standing is not None)
-        for (row_id, _), cause in changed_cells(connection, found, spans).items():
+        spans, texts = read_input_changes(
+            connection, found, inputs, of_field.subquery(), rows, undoing=standing is not None
+        )
+        for (row_id, _), cause in find_value_changes(connection, found, spans).items():
             cell = decode_cell(texts[row_id])
-            fits = is_found(cause) and cause.run_id == cell.run_id and not cause.stale
-            if is_found(cell) and not fits:
+            # An input that the same run found fits to the cell, however late it was applied.
+            fits = is_found_by_run(cause) and cause.run_id == cell.run_id and not cause.stale
+            if is_found_by_run(cell) and not fits:
                 marks[row_id, field_id] = mark_stale(row_id, field_id, texts[row_id], cell)
-    return [*marks.values(), *marks_beside(connection, found, written, marks)]
+    return [*marks.values(), *mark_written_dependents(connection, found, written, marks)]
 
 
-def spans_since(
+def read_input_changes(
     connection: Connection,
     found: TableHead,
     inputs: Sequence[int],
@@ -141,12 +150,13 @@ def spans_since(
     *,
     undoing: bool,
 ) -> tuple[list[CellChange], dict[RowId, str]]:
-    """Return what became of the inputs of the written cells since their `as_of`, in these rows, and the texts of the
+    """Return the changes of the inputs of the written cells since their `as_of`, in these rows, and the texts of the
     cells.
 
-    An undo brings inputs back, which counts; an input that is applied together with the cell fits to it."""
+    An undo restores inputs, which counts; an input that is applied together with the cell fits to it.
+    """
     entries = edits.alias()
-    # By the bare number a database may look for the entries in the whole log.
+    # The sum keeps the database from scanning the whole log by its number.
     since = (written.c.row_id == entries.c.row_id) & (entries.c.seq + 0 > written.c.as_of)
     query = (
         select(entries.c.seq, entries.c.row_id, entries.c.field_id, entries.c.before, entries.c.after, written.c.cell)
@@ -155,8 +165,8 @@ def spans_since(
         .where(entries.c.row_id.in_(rows))
         .order_by(entries.c.row_id, entries.c.seq)
     )
-    first: dict[Place, Any] = {}
-    last: dict[Place, Any] = {}
+    first: dict[CellKey, Any] = {}
+    last: dict[CellKey, Any] = {}
     for entry in connection.execute(query):
         first.setdefault((entry.row_id, entry.field_id), entry)
         last[entry.row_id, entry.field_id] = entry
@@ -168,14 +178,14 @@ def spans_since(
     return spans, {entry.row_id: entry.cell for entry in first.values()}
 
 
-def marks_beside(
-    connection: Connection, found: TableHead, written: Subquery, marked: Collection[Place]
-) -> Iterator[Entry]:
-    """Marks for the other written cells that depend on a marked one, directly or through others, whichever run found
-    them: of one run too, what was found from an outdated cell is outdated."""
+def mark_written_dependents(
+    connection: Connection, found: TableHead, written: Subquery, marked: Collection[CellKey]
+) -> Iterator[LogEntry]:
+    """Yield marks for the other written cells that depend on a marked one, directly or through others, of any run: a
+    value found from an outdated cell is outdated, even in the same run."""
     if not marked:
         return
-    dependents, rows = dependents_of(found), {row_id for row_id, _ in marked}
+    dependents, rows = find_dependent_fields(found), {row_id for row_id, _ in marked}
     reachable = sorted({field_id for ids in dependents.values() for field_id in ids})
     query = select(written.c.row_id, written.c.field_id, written.c.cell).where(written.c.field_id.in_(reachable))
     records = connection.execute(query)
@@ -185,21 +195,21 @@ def marks_beside(
         row_id, field_id = waiting.pop()
         for place in ((row_id, dependent) for dependent in dependents.get(field_id, ())):
             cell = decode_cell(texts[place]) if place in texts and place not in seen else None
-            if cell is not None and is_found(cell):
+            if cell is not None and is_found_by_run(cell):
                 seen.add(place)
                 waiting.append(place)
                 yield mark_stale(*place, texts[place], cell)
 
 
-def changed_cells(connection: Connection, found: TableHead, records: Sequence[Any]) -> dict[Place, Cell]:
-    """The cells that got another value, or became stale, and what they are now."""
-    as_given = given_values(connection, found, {each.row_id for each in records if not (each.before and each.after)})
+def find_value_changes(connection: Connection, found: TableHead, records: Sequence[Any]) -> dict[CellKey, Cell]:
+    """Return the cells that got another value or became stale, as they are now."""
+    as_given = read_given_rows(connection, found, {each.row_id for each in records if not (each.before and each.after)})
 
     def cell_of(text: str | None, row_id: RowId, field_id: int) -> Cell:
         if text:
             return decode_cell(text)
         own = as_given[row_id]
-        return given(own.values.get(field_id), own.raw.get(field_id))
+        return make_given_cell(own.values.get(field_id), own.raw.get(field_id))
 
     changed = {}
     for each in records:
@@ -209,16 +219,16 @@ def changed_cells(connection: Connection, found: TableHead, records: Sequence[An
     return changed
 
 
-def given_values(connection: Connection, found: TableHead, row_ids: Collection[RowId]) -> dict[RowId, GivenRow]:
+def read_given_rows(connection: Connection, found: TableHead, row_ids: Collection[RowId]) -> dict[RowId, GivenRow]:
     query = select(rows.c.row_id, rows.c.given).where(rows.c.table_no == found.no)
     found_rows = fetch_among(connection, query, rows.c.row_id, row_ids)
     return {row_id: decode_given(text) for row_id, text in found_rows}
 
 
-def untouched_texts(
+def read_untouched_cells(
     connection: Connection, found: TableHead, row_ids: Collection[RowId], fields: list[int]
-) -> dict[Place, str]:
-    """The cells of these rows that the change has neither written nor marked yet."""
+) -> dict[CellKey, str]:
+    """Return the cells of these rows that the change has neither written nor marked yet."""
     of_cell = (edits.c.table_no == found.no, edits.c.row_id == cells.c.row_id, edits.c.field_id == cells.c.field_id)
     newest = select(func.max(entry_number)).where(*of_cell).scalar_subquery()
     query = select(cells.c.row_id, cells.c.field_id, cells.c.cell).where(
@@ -228,8 +238,9 @@ def untouched_texts(
     return {(row_id, field_id): text for row_id, field_id, text in found_cells}
 
 
-def inputs_of(found: TableHead) -> dict[int, list[int]]:
-    """For each field that depends on others the numbers of those."""
+def find_input_fields(found: TableHead) -> dict[int, list[int]]:
+    """Return for each field that depends on others the numbers of those."""
+    # Questions may name a column in other letters than its own.
     ids = {name.casefold(): field_id for name, field_id in found.field_ids.items()}
     inputs = {
         found.field_ids[field.name]: [ids[name.casefold()] for name in field.depends_on if name.casefold() in ids]
@@ -239,23 +250,25 @@ def inputs_of(found: TableHead) -> dict[int, list[int]]:
     return {field_id: its for field_id, its in inputs.items() if its}
 
 
-def dependents_of(found: TableHead) -> dict[int, list[int]]:
+def find_dependent_fields(found: TableHead) -> dict[int, list[int]]:
     dependents: dict[int, list[int]] = {}
-    for field_id, inputs in inputs_of(found).items():
+    for field_id, inputs in find_input_fields(found).items():
         for each in inputs:
             dependents.setdefault(each, []).append(field_id)
     return dependents
 
 
-def stale_cells(connection: Connection, found: TableHead) -> list[StaleCell]:
-    """In the order of rows; a table whose fields depend on nothing is not looked through."""
-    inputs, names = inputs_of(found), found.names
+def find_stale_cells(connection: Connection, found: TableHead) -> list[StaleCell]:
+    """Return stale cells in row order; a table without dependent fields is not read."""
+    inputs, names = find_input_fields(found), found.names
     if not inputs:
         return []
+    # Quotes inside the strings of an encoded cell are escaped, so only the key itself can match.
+    is_stale = cells.c.cell.like('%"stale":true%')
     query = (
         select(cells.c.row_id, cells.c.field_id, cells.c.cell)
         .join(rows, same_row(rows, cells))
-        .where(cells.c.table_no == found.no, ~rows.c.removed, cells.c.field_id.in_(names), cells.c.cell.like(MARKED))
+        .where(cells.c.table_no == found.no, ~rows.c.removed, cells.c.field_id.in_(names), is_stale)
         .order_by(cells.c.row_id, cells.c.field_id)
     )
     found_cells = [(row_id, names[field_id], decode_cell(text)) for row_id, field_id, text in connection.execute(query)]

@@ -1,8 +1,8 @@
-"""What is kept with a table: where its rows come from, which is a file, a search, or the documents of one kind; and its
-views.
+"""The origin of a table's rows (a file, a search, or the documents of one kind), and its views.
 
-Views with a name are for all who see the table; one without is how a person left it. Each person has their own tables
-of kinds, of the documents that they see."""
+A named view is for all who see the table; one without a name is how a person left it. Each person has their own tables
+of kinds, with the documents they see.
+"""
 
 from __future__ import annotations
 
@@ -12,39 +12,40 @@ from typing import Any
 import msgspec
 from sqlalchemy import ColumnElement, Connection, and_, delete, select, update
 
-from tablewright.domain.corpus import Document, KindBy
+from tablewright.domain.documents import Document, KindBy
+from tablewright.domain.history import View
 from tablewright.domain.listing import Listing
-from tablewright.domain.model import Noun, RowId
+from tablewright.domain.model import RowId, Struct
 from tablewright.domain.text import count_noun
-from tablewright.domain.views import View
 from tablewright.errors import NotFound
 from tablewright.store.database import StorePart, read_transaction, repeatable_transaction, write_transaction
 from tablewright.store.documents import count_corpus_change
-from tablewright.store.ledger import charge_table, octet_length, octets
-from tablewright.store.log import append_entries, close_change, overlay_texts
+from tablewright.store.edit_log import append_log_entries, close_change, read_cell_texts
+from tablewright.store.ledger import charge_table, count_utf8_bytes, stored_utf8_bytes
 from tablewright.store.records import (
     RecordMapper,
+    acquire_advisory_lock,
+    build_upsert,
     decode_cell,
     fetch_among,
     in_batches,
-    now,
     put_record,
-    take_turns,
-    to_text,
-    upsert,
+    to_json_text,
+    utc_now,
 )
 from tablewright.store.schema import documents, imports, kind_rows, kind_tables, listings, rows, tables, views
-from tablewright.store.sharing import must_own, visible
-from tablewright.store.staleness import is_found, mark_stale
-from tablewright.store.tables import head, head_of
-from tablewright.store.users import owner_of
+from tablewright.store.sharing import check_owner, is_visible
+from tablewright.store.staleness import is_found_by_run, mark_stale
+from tablewright.store.tables import build_table_head, read_table_head
+from tablewright.store.users import acting_user_id
 
-SAMPLE = "sample:"
-"""The path of a file that came with Tablewright begins with it."""
+# The start of the path of a file that came with Tablewright.
+SAMPLE_PATH_PREFIX = "sample:"
 
 
-class ImportedFile(Noun, frozen=True):
-    """`reading` says how the file was read: the same file, read in another way, is another table."""
+class ImportedFile(Struct, frozen=True):
+    """A file that became a table. `reading` says how it was read: the same file, read in another way, is another
+    table."""
 
     path: str
     content_hash: str
@@ -55,18 +56,25 @@ import_records = RecordMapper(ImportedFile, imports)
 
 
 class Imports(StorePart):
+    """Store and find imported files."""
+
     @repeatable_transaction
     def keep(self, connection: Connection, table_id: str, file: ImportedFile) -> None:
-        """The file as it is now."""
-        put_record(connection, imports, import_records.write(file, table_no=head(connection, table_id).no, at=now()))
+        """Store the current state of the file."""
+        put_record(
+            connection,
+            imports,
+            import_records.write(file, table_no=read_table_head(connection, table_id).no, at=utc_now()),
+        )
 
     @read_transaction
     def find(self, connection: Connection, path: str, reading: str | None = None) -> tuple[str, ImportedFile] | None:
-        """The table that came last from that path, read in that way if one is said, and the file as it was then."""
+        """Return the newest table from that path, read in that way if `reading` is given, and the file as it was
+        then."""
         query = (
             select(tables.c.id, imports)
             .join(tables, tables.c.no == imports.c.table_no)
-            .where(imports.c.path == path, visible(connection, "table"))
+            .where(imports.c.path == path, is_visible(connection, "table"))
             .order_by(tables.c.no.desc())
             .limit(1)
         )
@@ -77,24 +85,28 @@ class Imports(StorePart):
 
     @read_transaction
     def is_sample(self, connection: Connection, table_id: str) -> bool:
-        """Return True if it came with Tablewright: what it is about is found in the sample web alone."""
-        query = select(imports.c.path).where(imports.c.table_no == head(connection, table_id).no)
-        return str(connection.execute(query).scalar_one_or_none() or "").startswith(SAMPLE)
+        """Return True if the table came with Tablewright: its facts are found in the sample web alone."""
+        query = select(imports.c.path).where(imports.c.table_no == read_table_head(connection, table_id).no)
+        return str(connection.execute(query).scalar_one_or_none() or "").startswith(SAMPLE_PATH_PREFIX)
 
     @read_transaction
     def keys(self, connection: Connection, table_id: str) -> set[str]:
-        """Of all rows that the table ever had: what somebody removed does not come back."""
-        return set(connection.scalars(select(rows.c.key).where(rows.c.table_no == head(connection, table_id).no)))
+        """Return the keys of all rows that the table ever had, so that a removed row does not come back."""
+        return set(
+            connection.scalars(select(rows.c.key).where(rows.c.table_no == read_table_head(connection, table_id).no))
+        )
 
 
 _listing = msgspec.json.Decoder(Listing)
 
 
 class Listings(StorePart):
+    """Store and read how the rows of a table were found."""
+
     @read_transaction
     def get(self, connection: Connection, table_id: str) -> Listing:
-        """Raises NotFound for a table whose rows came another way."""
-        found = head(connection, table_id)
+        """Return the listing. Raise NotFound for a table whose rows came another way."""
+        found = read_table_head(connection, table_id)
         content = connection.execute(
             select(listings.c.content).where(listings.c.table_no == found.no)
         ).scalar_one_or_none()
@@ -107,13 +119,13 @@ class Listings(StorePart):
 
     @repeatable_transaction
     def keep(self, connection: Connection, listing: Listing) -> Listing:
-        """As it is now; whoever may not change the table may not change how it was found."""
-        kept = msgspec.structs.replace(listing, updated_at=now())
-        no, content = head(connection, listing.table_id, lock=True).no, to_text(kept)
-        size = octet_length(connection, listings.c.content)
+        """Store the listing. It needs the same right as changing the table."""
+        kept = msgspec.structs.replace(listing, updated_at=utc_now())
+        no, content = read_table_head(connection, listing.table_id, lock=True).no, to_json_text(kept)
+        size = stored_utf8_bytes(connection, listings.c.content)
         before = connection.scalar(select(size).where(listings.c.table_no == no)) or 0
         put_record(connection, listings, {"table_no": no, "content": content})
-        charge_table(connection, no, octets(content) - before)
+        charge_table(connection, no, count_utf8_bytes(content) - before)
         return kept
 
 
@@ -121,29 +133,35 @@ _view = msgspec.json.Decoder(View)
 
 
 class Views(StorePart):
+    """Store and read views."""
+
     @read_transaction
     def named(self, connection: Connection, table_id: str) -> list[View]:
-        """In the order of their names."""
-        query = select(views.c.content).where(views.c.table_no == head(connection, table_id).no)
+        """Return views in the order of their names."""
+        query = select(views.c.content).where(views.c.table_no == read_table_head(connection, table_id).no)
         query = query.where(views.c.name != "").order_by(views.c.name)
         return [_view.decode(content) for content in connection.scalars(query)]
 
     @read_transaction
     def left_by(self, connection: Connection, table_id: str, person: str) -> View:
-        """Return how the person left the table; as it comes, where they were never there."""
-        found = is_view(head(connection, table_id).no, person, "")
+        """Return the view that the person left; the default if they were never there."""
+        found = is_view(read_table_head(connection, table_id).no, person, "")
         content = connection.scalar(select(views.c.content).where(found))
         return _view.decode(content) if content else View()
 
     @repeatable_transaction
     def keep(self, connection: Connection, table_id: str, view: View, *, person: str = "") -> None:
-        """In place of the one of that name; without a name, as the person's own."""
-        key = {"table_no": head(connection, table_id).no, "name": view.name, "person": "" if view.name else person}
-        put_record(connection, views, {**key, "content": to_text(view)})
+        """Store a view, and replace the one of that name; without a name, the person's own."""
+        key = {
+            "table_no": read_table_head(connection, table_id).no,
+            "name": view.name,
+            "person": "" if view.name else person,
+        }
+        put_record(connection, views, {**key, "content": to_json_text(view)})
 
     @repeatable_transaction
     def remove(self, connection: Connection, table_id: str, name: str) -> None:
-        connection.execute(delete(views).where(is_view(head(connection, table_id).no, "", name)))
+        connection.execute(delete(views).where(is_view(read_table_head(connection, table_id).no, "", name)))
 
 
 def is_view(table_no: int, person: str, name: str) -> ColumnElement[bool]:
@@ -153,7 +171,7 @@ def is_view(table_no: int, person: str, name: str) -> ColumnElement[bool]:
 _document = msgspec.json.Decoder(Document)
 
 
-class KindRow(Noun, frozen=True):
+class KindRow(Struct, frozen=True):
     """The row of a document, and the text that its cells were read from."""
 
     row_id: RowId
@@ -164,9 +182,11 @@ kind_row_records = RecordMapper(KindRow, kind_rows)
 
 
 class Kinds(StorePart):
+    """Store the kinds of documents, and the tables that have a row for each document of a kind."""
+
     async def set_kinds(self, kinds: Mapping[str, str], by: KindBy) -> int:
-        """Return what documents are, by their ids. What nobody says is set for one's own documents alone, and never in
-        place of what somebody said. How many were set."""
+        """Set the kinds of documents by their ids, and return how many were set. A guess is set for one's own documents
+        alone, and never replaces what a person or a model said."""
 
         return await self._set_kinds(kinds, by) if kinds else 0
 
@@ -176,37 +196,38 @@ class Kinds(StorePart):
         count = 0
         is_guess = by not in ("model", "person")
         query = select(documents.c.id, documents.c.document)
-        query = query.where(visible(connection, "document", owned=is_guess))
+        query = query.where(is_visible(connection, "document", owned=is_guess))
         for record in list(fetch_among(connection, query, documents.c.id, kinds)):
             if by == "person":
-                must_own(connection, "document", record.id)
+                check_owner(connection, "document", record.id)
             known = _document.decode(record.document)
             if is_guess and known.is_sorted:
                 continue
             kept = msgspec.structs.replace(known, kind=kinds[record.id], kind_by=by)
-            connection.execute(update(documents).where(documents.c.id == record.id).values(document=to_text(kept)))
+            connection.execute(update(documents).where(documents.c.id == record.id).values(document=to_json_text(kept)))
             count += 1
         return count
 
     @read_transaction
     def tables(self, connection: Connection) -> dict[str, str]:
-        """The ids of one's own tables, by kind."""
+        """Return the ids of one's own tables, by kind."""
         query = (
             select(kind_tables.c.kind, tables.c.id)
             .join(tables, tables.c.no == kind_tables.c.table_no)
             .order_by(kind_tables.c.kind)
         )
-        mine = query.where(kind_tables.c.owner == owner_of(connection))
+        mine = query.where(kind_tables.c.owner == acting_user_id(connection))
         return {record.kind: record.id for record in connection.execute(mine)}
 
     @repeatable_transaction
     def keep_table(self, connection: Connection, kind: str, table_id: str) -> str:
-        """The table of the kind from now on; the id of another one, if somebody else has just kept it."""
-        mine = {"owner": owner_of(connection), "kind": kind}
-        values = {**mine, "table_no": head(connection, table_id).no}
+        """Make this the table of the kind, and return its id; that of another one if another process has just stored
+        it."""
+        mine = {"owner": acting_user_id(connection), "kind": kind}
+        values = {**mine, "table_no": read_table_head(connection, table_id).no}
         is_gone = kind_tables.c.table_no.not_in(select(tables.c.no))
         connection.execute(
-            upsert(connection, kind_tables)
+            build_upsert(connection, kind_tables)
             .values(values)
             .on_conflict_do_update(index_elements=list(mine), set_=values, where=is_gone)
         )
@@ -215,8 +236,8 @@ class Kinds(StorePart):
 
     @read_transaction
     def rows(self, connection: Connection, table_id: str) -> dict[str, KindRow]:
-        """By document."""
-        query = select(kind_rows).where(kind_rows.c.table_no == head(connection, table_id).no)
+        """Return rows by document."""
+        query = select(kind_rows).where(kind_rows.c.table_no == read_table_head(connection, table_id).no)
         return {record.document_id: kind_row_records.read(record) for record in connection.execute(query)}
 
     async def keep_rows(self, table_id: str, rows: Mapping[str, KindRow]) -> None:
@@ -225,15 +246,16 @@ class Kinds(StorePart):
 
     @repeatable_transaction
     def _keep_rows(self, connection: Connection, table_id: str, rows: Mapping[str, KindRow]) -> None:
-        no = head(connection, table_id).no
+        no = read_table_head(connection, table_id).no
         for document_id, row in rows.items():
             put_record(connection, kind_rows, kind_row_records.write(row, table_no=no, document_id=document_id))
 
     @write_transaction
     def mark_changed(self, connection: Connection) -> int:
-        """Whatever was read from a document that has another text now becomes stale, in everybody's tables; how many
-        cells did."""
-        take_turns(connection, "tablewright kinds")  # it charges several owners, in the order of their tables
+        """Mark as stale what was read from documents that have another text now, in all tables; return how many cells
+        were marked."""
+        # It charges several owners, so two of these transactions could deadlock.
+        acquire_advisory_lock(connection, "tablewright kinds")
         is_other = (documents.c.id == kind_rows.c.document_id) & (documents.c.text_hash != kind_rows.c.text_hash)
         query = select(kind_rows, documents.c.text_hash.label("now")).join(documents, is_other)
         changed: dict[int, list[Any]] = {}
@@ -243,22 +265,22 @@ class Kinds(StorePart):
 
     @write_transaction
     def drop_rows(self, connection: Connection, table_id: str, document_ids: Collection[str]) -> None:
-        """The documents are of another kind now; what their old rows say stays in the history of that table."""
-        owned, no = kind_rows, head(connection, table_id).no
+        """Unlink documents that have another kind now; their old rows stay in the history of that table."""
+        owned, no = kind_rows, read_table_head(connection, table_id).no
         for batch in in_batches(list(document_ids)):
             connection.execute(delete(owned).where(owned.c.table_no == no, owned.c.document_id.in_(batch)))
 
 
 def mark_rows_stale(connection: Connection, table_no: int, changed: Sequence[Any]) -> int:
-    """The found cells of the rows of these documents as stale, in one change of the table."""
-    found = head_of(
+    """Mark the found cells of the rows of these documents as stale, in one change of the table."""
+    found = build_table_head(
         connection, connection.execute(select(tables).where(tables.c.no == table_no).with_for_update()).one()
     )
-    texts = overlay_texts(connection, table_no, [record.row_id for record in changed])
+    texts = read_cell_texts(connection, table_no, [record.row_id for record in changed])
     cells = ((place, text, decode_cell(text)) for place, text in texts.items())
-    marks = [mark_stale(*place, text, cell) for place, text, cell in cells if is_found(cell) and not cell.stale]
+    marks = [mark_stale(*place, text, cell) for place, text, cell in cells if is_found_by_run(cell) and not cell.stale]
     if marks:
-        append_entries(connection, found, marks)
+        append_log_entries(connection, found, marks)
         note = f"{count_noun(len(changed), 'document')} changed"
         close_change(connection, found, len(marks), kind="edit", actor="", run_id=None, note=note)
     for record in changed:

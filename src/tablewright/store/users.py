@@ -1,9 +1,10 @@
-"""Users of a server: their roles, how they are let in, and their tokens, of which only hashes are kept; who acts in a
-transaction, and what they may still do; and the audit log of what they did.
+"""Users of a server: their roles, identities and tokens, of which only hashes are kept; who acts in a transaction and
+what they may still do; and the audit log.
 
 Roles, users and shares change after a run, a schedule or a link was made. So authority is checked whenever one of them
 is used: when a schedule fires, when a run or a slice of it begins or resumes, before its result is applied, and when a
-share link is opened."""
+share link is opened.
+"""
 
 from __future__ import annotations
 
@@ -18,51 +19,61 @@ from sqlalchemy import Connection, delete, insert, select, update
 from tablewright.domain.access import (
     EVERY_SCOPE,
     EVERYONE,
-    OWNER,
+    INSTALLATION_OWNER,
     SCOPES,
     Action,
     AuditEntry,
-    Holder,
     Person,
     Role,
     Scope,
     Token,
+    TokenHolder,
 )
 from tablewright.domain.naming import check_name, check_user_name, look_alike
-from tablewright.domain.retrieved import content_hash
+from tablewright.domain.retrieved import hash_content
 from tablewright.errors import NotFound, UsageError
 from tablewright.store import schema
 from tablewright.store.database import StorePart, acting_in, read_transaction, repeatable_transaction, write_transaction
-from tablewright.store.records import RecordMapper, new_id, now, printable, take_turns, upsert
+from tablewright.store.records import (
+    RecordMapper,
+    acquire_advisory_lock,
+    build_upsert,
+    clean_for_storage,
+    new_id,
+    utc_now,
+)
 from tablewright.store.schema import audit, identities, requests, shares, tokens, users
 
-LONGEST_NAME = 80
-MOST = 100
-"""Tokens of one person."""
+# One line in lists of tokens.
+MAX_TOKEN_NAME_CHARACTERS = 80
+# Far more than one person needs: a limit on what a script can create by mistake.
+MAX_TOKENS_PER_USER = 100
 token_records = RecordMapper(Token, tokens, scopes="")
 
 
 class Tokens(StorePart):
+    """Create, check and remove tokens."""
+
     @read_transaction
-    def holder(self, connection: Connection, secret: str) -> Holder | None:
-        """Whose token it is, also of one that has expired. What is compared are hashes, in a time that tells nothing
-        of them."""
-        wanted = content_hash(secret)
-        record = connection.execute(select(tokens).where(tokens.c.hash == wanted)).one_or_none()
-        if record is None or not hmac.compare_digest(record.hash, wanted):
+    def holder(self, connection: Connection, secret: str) -> TokenHolder | None:
+        """Return the holder of a token, even of an expired one. Hashes are compared in constant time, so timing reveals
+        nothing."""
+        hashed = hash_content(secret)
+        record = connection.execute(select(tokens).where(tokens.c.hash == hashed)).one_or_none()
+        if record is None or not hmac.compare_digest(record.hash, hashed):
             return None
         user = connection.execute(select(users).where(users.c.id == record.user_id)).one()
         token = read_token(record, user.name)
-        ended = lost_link(connection, user.link_by)
-        return Holder(person=read_person(connection, user, token), token=token, ended=ended)
+        ended = explain_lost_link(connection, user.link_by)
+        return TokenHolder(person=read_person(connection, user, token), token=token, ended=ended)
 
     @read_transaction
     def all(self, connection: Connection, user: str = "") -> list[Token]:
-        """Those of a user, or of all; the newest last."""
-        wanted = select(tokens, users.c.name.label("user")).join(users, users.c.id == tokens.c.user_id)
+        """Return the tokens of a user, or of all; newest last."""
+        query = select(tokens, users.c.name.label("user")).join(users, users.c.id == tokens.c.user_id)
         if user:
-            wanted = wanted.where(tokens.c.user_id == find_user_id(connection, user))
-        found = connection.execute(wanted.order_by(users.c.name, tokens.c.created_at, tokens.c.id)).all()
+            query = query.where(tokens.c.user_id == find_user_id(connection, user))
+        found = connection.execute(query.order_by(users.c.name, tokens.c.created_at, tokens.c.id)).all()
         return [read_token(record, record.user) for record in found]
 
     @write_transaction
@@ -75,24 +86,25 @@ class Tokens(StorePart):
         scopes: Collection[Scope] = SCOPES,
         expires_at: str = "",
     ) -> tuple[Token, str]:
-        """The token, and the secret: it is shown once and kept nowhere. Without `expires_at` it never expires."""
+        """Return the token and its secret, which is shown once and stored nowhere. Without `expires_at` it never
+        expires."""
         name = name.strip()
         check_name(name, "a token")
-        if len(name) > LONGEST_NAME:
-            raise UsageError(f"The name of a token has at most {LONGEST_NAME} characters.")
+        if len(name) > MAX_TOKEN_NAME_CHARACTERS:
+            raise UsageError(f"The name of a token has at most {MAX_TOKEN_NAME_CHARACTERS} characters.")
         user_id = find_user_id(connection, user)
         theirs = select(tokens.c.id).where(tokens.c.user_id == user_id)
-        if len(connection.execute(theirs).all()) >= MOST:
-            raise UsageError(f"{user} has {MOST} tokens already.", advice="Remove those that nobody uses.")
-        token, secret = add_token(connection, user_id, user, name=name, scopes=scopes, expires_at=expires_at)
+        if len(connection.execute(theirs).all()) >= MAX_TOKENS_PER_USER:
+            raise UsageError(f"{user} has {MAX_TOKENS_PER_USER} tokens already.", advice="Remove unused ones.")
+        token, secret = insert_token(connection, user_id, user, name=name, scopes=scopes, expires_at=expires_at)
         add_audit_entry(connection, "token", f"user {user}", f"{token.id} made: {' '.join(token.scopes)}")
         return token, secret
 
     @repeatable_transaction
     def remove(self, connection: Connection, token_id: str, user: str = "") -> None:
-        """It is worth nothing from now on. With `user`, only if it is theirs."""
-        wanted = select(users.c.name).join(tokens, users.c.id == tokens.c.user_id).where(tokens.c.id == token_id)
-        owner = connection.scalar(wanted)
+        """Remove a token. With `user`, only if it is theirs."""
+        query = select(users.c.name).join(tokens, users.c.id == tokens.c.user_id).where(tokens.c.id == token_id)
+        owner = connection.scalar(query)
         if owner is None or (user and owner != user):
             raise NotFound(f"There is no token {token_id!r}.")
         connection.execute(delete(tokens).where(tokens.c.id == token_id))
@@ -100,18 +112,18 @@ class Tokens(StorePart):
 
     @write_transaction
     def renew(self, connection: Connection, user: str, *, expires_at: str = "") -> tuple[Token, str]:
-        """One new token for all that the user has; those are worth nothing from now on."""
+        """Replace all tokens of the user by a new one."""
         user_id = find_user_id(connection, user)
         connection.execute(delete(tokens).where(tokens.c.user_id == user_id))
         add_audit_entry(connection, "token", f"user {user}", "renewed")
-        return add_token(connection, user_id, user, expires_at=expires_at)
+        return insert_token(connection, user_id, user, expires_at=expires_at)
 
     @repeatable_transaction
     def used(self, connection: Connection, token_id: str) -> None:
-        connection.execute(update(tokens).where(tokens.c.id == token_id).values(last_used_at=now()))
+        connection.execute(update(tokens).where(tokens.c.id == token_id).values(last_used_at=utc_now()))
 
 
-def add_token(
+def insert_token(
     connection: Connection,
     user_id: str,
     user: str,
@@ -121,13 +133,15 @@ def add_token(
     expires_at: str = "",
 ) -> tuple[Token, str]:
     """Return the token and its secret."""
+    # 192 random bits: none can be guessed.
     secret = secrets.token_urlsafe(24)
+    # Every token may read; without that right it could do nothing useful.
     kept = tuple(each for each in SCOPES if each in scopes or each == "read")
     token = Token(
-        id=new_id("k"), user=user, name=name, scopes=kept, created_at=now(), expires_at=expires_at, last_used_at=""
+        id=new_id("k"), user=user, name=name, scopes=kept, created_at=utc_now(), expires_at=expires_at, last_used_at=""
     )
-    # Tokens are long and random, so a plain hash is enough.
-    record = token_records.write(token, user_id=user_id, hash=content_hash(secret), scopes=" ".join(kept))
+    # Tokens are long and random, so a plain hash without salt or stretching is enough.
+    record = token_records.write(token, user_id=user_id, hash=hash_content(secret), scopes=" ".join(kept))
     connection.execute(insert(tokens), record)
     return token, secret
 
@@ -136,27 +150,27 @@ def read_token(record: Any, user: str) -> Token:
     return token_records.read(record, user=user, scopes=tuple(each for each in SCOPES if each in record.scopes.split()))
 
 
-RESERVED = frozenset({"owner", "assistant"})
-REMEMBERED = timedelta(days=2)
-"""How long the answer to a request with a key is kept."""
-CLAIMED = timedelta(minutes=10)
-"""How long a request without an answer counts as under way after its server last said so."""
+# A request in progress is renewed more often than this; without renewal its server has died.
+REQUEST_ABANDONED_AFTER = timedelta(minutes=10)
 
 
 class Users(StorePart):
+    """Add, find, change and remove users."""
+
     async def lost_authority(self, user_id: str, table_id: str = "") -> str:
         """Return why this person may no longer run or change anything, here in this table, or "" if they still may."""
-        if is_installation(user_id):  # nothing is looked up for work that no user is behind
+        # No lookup for work without a user.
+        if is_installation(user_id):
             return ""
         return await self._lost_authority(user_id, table_id)
 
     @read_transaction
     def _lost_authority(self, connection: Connection, user_id: str, table_id: str) -> str:
-        return lost_authority(connection, user_id, table_id)
+        return explain_lost_authority(connection, user_id, table_id)
 
     async def by_id(self, user_id: str) -> Person:
-        """Return who began something; one who is a user no longer may do and see nothing of their own any more."""
-        return OWNER if user_id == OWNER.id else await self._by_id(user_id)
+        """Return the user who began something; a removed user may do and see nothing."""
+        return INSTALLATION_OWNER if user_id == INSTALLATION_OWNER.id else await self._by_id(user_id)
 
     @read_transaction
     def _by_id(self, connection: Connection, user_id: str) -> Person:
@@ -170,39 +184,39 @@ class Users(StorePart):
 
     @write_transaction
     def add(self, connection: Connection, name: str, role: Role, *, expires_at: str = "") -> tuple[Person, str]:
-        """The person, and a token: it is shown once and kept nowhere."""
-        person = add_user(connection, name, role)
-        _, secret = add_token(connection, person.id, person.name, expires_at=expires_at)
+        """Return the user and a token, which is shown once and stored nowhere."""
+        person = insert_user(connection, name, role)
+        _, secret = insert_token(connection, person.id, person.name, expires_at=expires_at)
         return person, secret
 
     @write_transaction
     def add_link(self, connection: Connection, name: str, link_by: str, *, expires_at: str = "") -> tuple[Person, str]:
         """Add the viewer of a share link, whose token only reads; return both. `link_by` is the id of its author."""
-        person = add_user(connection, name, "viewer", link_by)
+        person = insert_user(connection, name, "viewer", link_by)
         only_read: tuple[Scope, ...] = ("read",)
-        _, secret = add_token(connection, person.id, person.name, scopes=only_read, expires_at=expires_at)
+        _, secret = insert_token(connection, person.id, person.name, scopes=only_read, expires_at=expires_at)
         return person, secret
 
     @write_transaction
     def add_signed_in(self, connection: Connection, name: str, role: Role, issuer: str, subject: str) -> Person:
-        """Somebody for whom a provider vouches; they have no token until they make one."""
-        person = add_user(connection, name, role)
+        """Add a user who signed in with a provider; they have no token until they make one."""
+        person = insert_user(connection, name, role)
         link_identity(connection, person.id, person.name, issuer, subject)
         return person
 
     @read_transaction
     def signed_in(self, connection: Connection, issuer: str, subject: str) -> Person | None:
-        """Whom a provider vouched for before."""
-        wanted = select(users).join(identities, identities.c.user_id == users.c.id)
-        wanted = wanted.where(identities.c.issuer == issuer, identities.c.subject == subject)
-        record = connection.execute(wanted).one_or_none()
+        """Return the user of an identity that has signed in before."""
+        query = select(users).join(identities, identities.c.user_id == users.c.id)
+        query = query.where(identities.c.issuer == issuer, identities.c.subject == subject)
+        record = connection.execute(query).one_or_none()
         return read_person(connection, record) if record else None
 
     @write_transaction
     def link(self, connection: Connection, name: str, issuer: str, subject: str) -> Person | None:
-        """The user of that name, from now on let in by what the provider says; None where there is none, or where they
-        are somebody else to this provider."""
-        take_turns(connection, "tablewright users")
+        """Let the user of that name sign in with this identity. Return None if there is no such user, or if they have
+        another identity at this provider."""
+        acquire_advisory_lock(connection, "tablewright users")
         record = connection.execute(select(users).where(users.c.name == name)).one_or_none()
         theirs = (identities.c.user_id == record.id) & (identities.c.issuer == issuer) if record else None
         if record is None or record.link_by or theirs is None:
@@ -217,14 +231,15 @@ class Users(StorePart):
         user_id = find_user_id(connection, name)
         link_by = select(users.c.link_by).where(users.c.id == user_id)
         if connection.scalar(link_by):
-            raise UsageError(f"{name!r} is a share link: whoever has it only looks.", advice="Add a user instead.")
+            raise UsageError(f"{name!r} is a share link, which only allows looking.", advice="Add a user instead.")
         connection.execute(update(users).where(users.c.id == user_id).values(role=role))
         add_audit_entry(connection, "role", f"user {name}", f"now {role}")
 
     @write_transaction
     def remove(self, connection: Connection, name: str) -> None:
         user_id = find_user_id(connection, name)
-        for theirs in schema.tables_with("user_id"):
+        # By the column, so that a new table about users cannot be forgotten.
+        for theirs in schema.tables_with_column("user_id"):
             connection.execute(delete(theirs).where(theirs.c.user_id == user_id))
         connection.execute(delete(users).where(users.c.id == user_id))
         add_audit_entry(connection, "user", f"user {name}", "removed")
@@ -233,30 +248,34 @@ class Users(StorePart):
 
     @write_transaction
     def begin_request(self, connection: Connection, actor: str, key: str, route: str) -> str | None:
-        """None where it is new, and now begun; else what was answered to it, empty while that is not known yet. A key
-        that was used for something else is refused. What nobody works on any more is begun anew."""
-        connection.execute(delete(requests).where(requests.c.created_at < time_before(REMEMBERED)))
-        abandoned = (requests.c.answer == "") & (requests.c.created_at < time_before(CLAIMED))
+        """Return None for a new request, which has now begun; else its answer, "" while that is not known yet. Raise
+        UsageError if the key was used for another request. An abandoned request begins again."""
+        # Clients retry a request with an idempotency key within hours; its answer is kept for two days.
+        connection.execute(delete(requests).where(requests.c.created_at < time_ago(timedelta(days=2))))
+        # The server that worked on the request has died, so it may begin again.
+        abandoned = (requests.c.answer == "") & (requests.c.created_at < time_ago(REQUEST_ABANDONED_AFTER))
         connection.execute(delete(requests).where(abandoned))
         own = (requests.c.actor == actor) & (requests.c.key == key)
-        record = {"actor": actor, "key": key, "route": route, "answer": "", "created_at": now()}
-        begin = upsert(connection, requests).values(record).on_conflict_do_nothing()
-        if connection.execute(begin).rowcount:  # of two at the same moment, one
+        record = {"actor": actor, "key": key, "route": route, "answer": "", "created_at": utc_now()}
+        begin = build_upsert(connection, requests).values(record).on_conflict_do_nothing()
+        # Of two at the same moment, one succeeds.
+        if connection.execute(begin).rowcount:
             return None
         found = connection.execute(select(requests.c.route, requests.c.answer).where(own)).one()
+        # The same key for another request is a client's mistake: answering with the old result would hide it.
         if found.route != route:
             raise UsageError("This idempotency key was used for another request.", advice="Use a new key.")
         return str(found.answer)
 
     @repeatable_transaction
     def renew_request(self, connection: Connection, actor: str, key: str) -> None:
-        """It is still being worked on."""
+        """Record that the request is still in progress."""
         under_way = (requests.c.actor == actor) & (requests.c.key == key) & (requests.c.answer == "")
-        connection.execute(update(requests).where(under_way).values(created_at=now()))
+        connection.execute(update(requests).where(under_way).values(created_at=utc_now()))
 
     @repeatable_transaction
     def answer_request(self, connection: Connection, actor: str, key: str, answer: str | None) -> None:
-        """None: it failed, and may be tried again with the same key."""
+        """Store the answer; None if it failed, so that the same key may be tried again."""
         own = (requests.c.actor == actor) & (requests.c.key == key)
         if answer is None:
             connection.execute(delete(requests).where(own))
@@ -264,18 +283,20 @@ class Users(StorePart):
             connection.execute(update(requests).where(own).values(answer=answer))
 
 
-def add_user(connection: Connection, name: str, role: Role, link_by: str = "") -> Person:
+def insert_user(connection: Connection, name: str, role: Role, link_by: str = "") -> Person:
     name = name.strip()
     check_user_name(name)
-    if any(look_alike(name, taken) for taken in RESERVED):
-        raise UsageError(f"Nobody can be called {name!r}: that stands for somebody else in the history.")
-    take_turns(connection, "tablewright users")  # of two who look alike and come at once, one
+    # The history uses these names for the owner of the machine and for the model.
+    if any(look_alike(name, taken) for taken in ("owner", "assistant")):
+        raise UsageError(f"A user cannot be called {name!r}: the history uses that name for something else.")
+    # Of two similar names at once, one succeeds.
+    acquire_advisory_lock(connection, "tablewright users")
     for taken in connection.scalars(select(users.c.name)):
         if look_alike(name, taken):
             same = "already" if name == taken else f"who would look like {name!r}"
             raise UsageError(f"There is a user {taken!r} {same}.", advice="Choose a name of its own.")
     person = Person(id=new_id("u"), name=name, role=role, link_by=link_by)
-    record = {"id": person.id, "name": name, "role": role, "created_at": now(), "link_by": link_by}
+    record = {"id": person.id, "name": name, "role": role, "created_at": utc_now(), "link_by": link_by}
     connection.execute(insert(users), record)
     add_audit_entry(connection, "user", f"user {name}", f"added as {role}")
     return person
@@ -286,19 +307,19 @@ def link_identity(connection: Connection, user_id: str, name: str, issuer: str, 
     add_audit_entry(connection, "user", f"user {name}", f"signs in with {issuer}")
 
 
-def time_before(age: timedelta) -> str:
+def time_ago(age: timedelta) -> str:
     return (datetime.now(UTC) - age).isoformat(timespec="microseconds").replace("+00:00", "Z")
 
 
-def person_of(connection: Connection) -> Person | None:
-    """Return who acts; None for the installation's own."""
+def acting_person(connection: Connection) -> Person | None:
+    """Return the acting user; None for the installation itself."""
     person = acting_in(connection).person
-    return None if person is None or person.id == OWNER.id else person
+    return None if person is None or person.id == INSTALLATION_OWNER.id else person
 
 
-def owner_of(connection: Connection) -> str:
-    """Return the id of the user who acts; "" for the installation's own."""
-    person = person_of(connection)
+def acting_user_id(connection: Connection) -> str:
+    """Return the id of the acting user; "" for the installation itself."""
+    person = acting_person(connection)
     return person.id if person else ""
 
 
@@ -325,11 +346,11 @@ def read_person(connection: Connection, record: Any, token: Token | None = None)
 
 
 def is_installation(user_id: str) -> bool:
-    """Return True for the owner and for the installation itself (no id), who always may."""
-    return user_id in ("", OWNER.id)
+    """Return True for the owner and for the installation itself (no id), who are always allowed."""
+    return user_id in ("", INSTALLATION_OWNER.id)
 
 
-def lost_authority(connection: Connection, user_id: str, table_id: str = "") -> str:
+def explain_lost_authority(connection: Connection, user_id: str, table_id: str = "") -> str:
     """Return why this person may no longer run or change anything, here in this table, or "" if they still may."""
     if is_installation(user_id):
         return ""
@@ -346,11 +367,12 @@ def lost_authority(connection: Connection, user_id: str, table_id: str = "") -> 
     return ""
 
 
-def lost_link(connection: Connection, link_by: str) -> str:
-    """Return why a share link that this user made lets nobody in any more, or "" if it still does."""
+def explain_lost_link(connection: Connection, link_by: str) -> str:
+    """Return why a share link that this user made no longer works, or "" if it does."""
     if is_installation(link_by):
         return ""
     role = connection.scalar(select(users.c.role).where(users.c.id == link_by))
+    # Only admins share by link.
     return "" if role == "admin" else "This link no longer works: the person who made it may no longer share."
 
 
@@ -361,30 +383,32 @@ def add_audit_entry(connection: Connection, action: Action, thing: str, detail: 
     acting = acting_in(connection)
     connection.execute(
         insert(audit).values(
-            at=now(),
-            who=printable(who or acting.actor),
+            at=utc_now(),
+            who=clean_for_storage(who or acting.actor),
             door=acting.door,
             action=action,
-            thing=printable(thing),
-            detail=printable(detail),
+            thing=clean_for_storage(thing),
+            detail=clean_for_storage(detail),
         )
     )
 
 
 class Audit(StorePart):
+    """Write and read the audit log."""
+
     @write_transaction
     def note(self, connection: Connection, action: Action, thing: str, detail: str = "", *, who: str = "") -> None:
-        """What is done outside the database, such as an export."""
+        """Record what is done outside the database, such as an export."""
         add_audit_entry(connection, action, thing, detail, who=who)
 
     @read_transaction
     def entries(
         self, connection: Connection, *, before: int | None = None, limit: int = 100, action: str = "", who: str = ""
     ) -> list[AuditEntry]:
-        """The newest first, on from before the one of that number."""
+        """Return entries, newest first, before the one of that number."""
         query = select(audit).order_by(audit.c.no.desc()).limit(limit)
-        for column, wanted in ((audit.c.action, action), (audit.c.who, who)):
-            query = query.where(column == wanted) if wanted else query
+        for column, value in ((audit.c.action, action), (audit.c.who, who)):
+            query = query.where(column == value) if value else query
         if before is not None:
             query = query.where(audit.c.no < before)
         return audit_records.read_all(connection.execute(query))

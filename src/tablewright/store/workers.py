@@ -1,7 +1,8 @@
-"""What the processes on one database share: who is at work, and slots of time.
+"""Worker registry with heartbeats, and shared rate limits: what the processes on one database know of each other.
 
-Each process that works on durable runs says every few seconds that it is there. The time is the database's, so the
-clocks of machines need not agree. On the machine itself a process that is gone is known at once."""
+Each process that executes durable runs sends a heartbeat every few seconds. Times are the database's, so clocks of
+machines need not agree. On the same machine a dead process is noticed at once.
+"""
 
 from __future__ import annotations
 
@@ -28,36 +29,37 @@ from sqlalchemy import (
     select,
 )
 
-from tablewright.domain.model import Noun
+from tablewright.domain.model import Struct
 from tablewright.store.database import Database, StorePart, read_transaction, repeatable_transaction
-from tablewright.store.records import RecordMapper, now, upsert
+from tablewright.store.records import RecordMapper, build_upsert, utc_now
 from tablewright.store.schema import limits, workers
 
 WorkerKind: TypeAlias = Literal["worker", "server", "command"]
 
-QUEUED = "queue/"
-"""Begins the owner of a run that whoever is free of the workers works on; then comes the workflow that hands it out."""
-HERE = "-here"
-SILENCE = 15.0
-"""Seconds without a sign of life after which a process counts as gone."""
-LONG_SILENCE = 120.0
-"""Seconds without a sign of life after which what a process of another machine held is given back."""
+# The owner of a run in the queue, which any free worker executes, is this prefix and the id of its workflow.
+QUEUE_OWNER_PREFIX = "queue/"
+# The end of the id of an owner that sends no heartbeats.
+UNREGISTERED_SUFFIX = "-here"
+# Heartbeats come every few seconds; after several missing ones the process counts as gone, and its runs are taken over.
+GONE_AFTER_SECONDS = 15.0
+# Returning a process's dollars too early could exceed a limit, so another machine gets much longer.
+DEAD_AFTER_SECONDS = 120.0
 
 
-class Worker(Noun, frozen=True):
+class Worker(Struct, frozen=True):
     id: str
     kind: WorkerKind
     host: str
     pid: int
     started_at: str
     silent: float
-    """Seconds since its last sign of life."""
+    """Seconds since its last heartbeat."""
     could_speak: float = inf
-    """Seconds since the database was started: before that nobody could give a sign of life."""
+    """Seconds since the database was started: heartbeats were impossible before."""
 
     @property
     def serves(self) -> bool:
-        """Return True if it works on the runs of others."""
+        """True if it executes the runs of others."""
         return self.kind != "command"
 
 
@@ -65,13 +67,15 @@ worker_records = RecordMapper(Worker, workers, could_speak="could_speak")
 
 
 class Workers(StorePart):
+    """Register workers and list them."""
+
     @repeatable_transaction
     def beat(self, connection: Connection, worker_id: str, kind: WorkerKind) -> None:
-        """A sign of life; the first makes it known."""
+        """Write a heartbeat; the first one registers the worker."""
         write_beat(connection, worker_id, kind)
 
     def beat_here(self, worker_id: str, kind: WorkerKind) -> None:
-        """As `beat`, in the thread of whoever asks."""
+        """Write a heartbeat in the calling thread."""
         self._database.write_here(lambda connection: write_beat(connection, worker_id, kind))
 
     def leave_here(self, worker_id: str) -> None:
@@ -92,106 +96,116 @@ class Workers(StorePart):
 
 
 def write_beat(connection: Connection, worker_id: str, kind: WorkerKind) -> None:
-    statement = upsert(connection, workers).values(
+    statement = build_upsert(connection, workers).values(
         id=worker_id,
         kind=kind,
         host=socket.gethostname(),
         pid=os.getpid(),
-        started_at=now(),
+        started_at=utc_now(),
         beat=database_clock(connection),
     )
+    # The kind of a process may change while it runs.
     changed = {"beat": database_clock(connection), "kind": kind}
     connection.execute(statement.on_conflict_do_update(index_elements=["id"], set_=changed))
 
 
-MADE_HERE: set[str] = set()
-"""The names that this process has given: another one with its number was given by a process that is gone."""
+# An id with this process's number that is not in here belongs to an earlier process with the same number.
+_ids_of_this_process: set[str] = set()
 
 
 def new_worker_id() -> str:
     id = f"{socket.gethostname()}-{os.getpid()}-{secrets.token_hex(3)}"
-    MADE_HERE.add(id)
+    _ids_of_this_process.add(id)
     return id
 
 
-def this_process() -> str:
-    """The owner of a run that is done here and now, of which nobody hears anything in between."""
-    return f"{socket.gethostname()}-{os.getpid()}{HERE}"
+def unregistered_owner() -> str:
+    """Return the owner of a run that this process does at once, without heartbeats."""
+    return f"{socket.gethostname()}-{os.getpid()}{UNREGISTERED_SUFFIX}"
 
 
-def is_gone(owner: str, alive: Sequence[Worker]) -> bool:
-    """Return True if nobody works on what this owner had begun. Of a process that gives no signs of life it is known
-    only on its own machine."""
-    if owner.startswith(QUEUED):
+def is_owner_gone(owner: str, alive: Sequence[Worker]) -> bool:
+    """Return True if this owner's work has stopped. For a process without heartbeats that is known only on its own
+    machine."""
+    # A queued run waits for any worker.
+    if owner.startswith(QUEUE_OWNER_PREFIX):
         return not any(worker.serves for worker in alive)
     if any(worker.id == owner for worker in alive):
         return False
-    host, _, pid = owner.removesuffix(HERE).rpartition("-")
-    if not owner.endswith(HERE) or not pid.isdecimal():
+    host, _, pid = owner.removesuffix(UNREGISTERED_SUFFIX).rpartition("-")
+    if not owner.endswith(UNREGISTERED_SUFFIX) or not pid.isdecimal():
         return True
-    return host == socket.gethostname() and not is_running(int(pid))
+    return host == socket.gethostname() and not is_process_running(int(pid))
 
 
-def is_lost(owner: str, workers: Sequence[Worker]) -> bool:
-    """Return True if the process of that name has died for sure, so that the dollars it held may be spent by others. A
-    busy one of this machine may be silent for long; one of another machine is given longer than for its runs, for a run
-    that is done twice costs less than a limit that is passed."""
+def is_owner_dead(owner: str, workers: Sequence[Worker]) -> bool:
+    """Return True if the process has certainly died, so that others may spend the dollars it held. A busy process of
+    this machine may be silent for long. One of another machine gets more time than for its runs: doing a run twice
+    costs less than exceeding a limit."""
     host, _, process = owner.removesuffix(f"-{owner.rpartition('-')[2]}").rpartition("-")
     if host == socket.gethostname() and process.isdecimal():
-        return not is_running(int(process)) or (int(process) == os.getpid() and owner not in MADE_HERE)
-    return not any(worker.id == owner and min(worker.silent, worker.could_speak) <= LONG_SILENCE for worker in workers)
+        return not is_process_running(int(process)) or (
+            int(process) == os.getpid() and owner not in _ids_of_this_process
+        )
+    return not any(
+        worker.id == owner and min(worker.silent, worker.could_speak) <= DEAD_AFTER_SECONDS for worker in workers
+    )
 
 
-def is_alive(worker: Worker, *, trust_silence: bool = True) -> bool:
-    """Return False for a worker that has been silent for long, unless it could not be heard: the database was just
+def is_worker_alive(worker: Worker, *, trust_silence: bool = True) -> bool:
+    """Return False for a worker that has been silent for long, unless it could not be heard: the database has just
     started, or the reader could not hear it (`trust_silence`). A process of this machine that does not exist is not
     alive."""
-    if worker.host == socket.gethostname() and not is_running(worker.pid):
+    if worker.host == socket.gethostname() and not is_process_running(worker.pid):
         return False
-    return min(worker.silent, worker.could_speak) <= SILENCE or not trust_silence
+    return min(worker.silent, worker.could_speak) <= GONE_AFTER_SECONDS or not trust_silence
 
 
-def is_running(pid: int) -> bool:
-    """A process that has ended but was not asked for by its parent yet is not running."""
+def is_process_running(pid: int) -> bool:
+    """Return True if the process exists and is not a zombie."""
     try:
         os.kill(pid, 0)
     except ProcessLookupError:
         return False
     except PermissionError:
+        # It is there, and another user's.
         return True
     try:
+        # After the last parenthesis, since the name of the program before it may have spaces.
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except (OSError, IndexError):
         return True
 
 
 def server_started_at(connection: Connection) -> ColumnElement[float]:
-    """When the server of the database was started; a SQLite file has always been there."""
+    """Return the start time of the database server; 0 for a SQLite file, which is always there."""
     if connection.dialect.name == "postgresql":
         return cast(func.extract("epoch", func.pg_postmaster_start_time()), Double)
     return literal(0.0)
 
 
 def database_clock(connection: Connection) -> ColumnElement[float]:
-    """Seconds, by the clock of the database; a SQLite file has that of its machine."""
+    """Return seconds by the clock of the database; a SQLite file has that of its machine."""
     if connection.dialect.name == "postgresql":
         return cast(func.extract("epoch", func.clock_timestamp()), Double)
     return literal(time.time())
 
 
 class SharedLimits(StorePart):
-    """Those who ask for one key are served one after the other, by the lock on its row and the database's own clock.
-    They are told how long to wait, so the clocks of their machines do not matter."""
+    """Rate limits shared by all processes. Callers of one key are served in turn, by the lock on its row and the
+    database's clock. They get the time to wait, so the clocks of their machines do not matter."""
 
     def __init__(self, database: Database) -> None:
         super().__init__(database)
         self._take = build_reservation(database.engine)
 
     async def reserve(self, key: str, interval: float, *, refund: float = 0.0, credit: float = 0.0) -> float:
-        """Takes the next `interval` seconds of `key`. Says how many seconds from now they begin; below 0, how long ago.
+        """Take the next `interval` seconds of `key`. Return how many seconds from now they begin; below 0, how long
+        ago.
 
-        `refund` are seconds that were taken earlier and turned out not to be needed. With `credit`, the last so many
-        seconds are not yet lost when nobody took them."""
+        `refund` are seconds that were taken earlier and not needed. With `credit`, the last so many seconds are still
+        available if unused.
+        """
 
         return await self._reserve(key, interval, refund, credit) - time.monotonic()
 
@@ -199,25 +213,25 @@ class SharedLimits(StorePart):
     def _reserve(self, connection: Connection, key: str, interval: float, refund: float, credit: float) -> float:
         asked = {"name": key, "interval": interval, "refund": refund, "credit": credit, "now": time.time()}
         wait = connection.execute(self._take, asked).scalar_one()
-        # On this clock from here: the commit, and the way back to a busy event loop, are part of the wait.
+        # From here on by this clock: the commit and the return to a busy event loop are part of the wait.
         return time.monotonic() + max(float(wait), 0.0)
 
     @repeatable_transaction
     def forget(self, connection: Connection, seconds: float) -> None:
-        """The keys that nobody asked for in so many seconds; they are as good as new."""
+        """Delete the keys that were not used for so many seconds; they are as good as new."""
         free_at = limits.c.free_at
         connection.execute(delete(limits).where(free_at < database_clock(connection) - seconds))
 
 
 def build_reservation(engine: Engine) -> Any:
-    """In an update PostgreSQL reads its clock when it has the row, so what waited for the row is not served in the
-    past."""
+    """Return the statement that reserves time. In an update PostgreSQL reads its clock once it has the row, so a caller
+    that waited for the row is not served in the past."""
     sqlite = engine.dialect.name == "sqlite"
     now = bindparam("now", type_=Double) if sqlite else cast(extract("epoch", func.clock_timestamp()), Double)
     later = func.max if sqlite else func.greatest
     interval, refund, credit = (bindparam(name, type_=Double) for name in ("interval", "refund", "credit"))
     free_at = limits.c.free_at
-    statement = upsert(engine, limits).values(key=bindparam("name"), free_at=now - credit + interval)
+    statement = build_upsert(engine, limits).values(key=bindparam("name"), free_at=now - credit + interval)
     return statement.on_conflict_do_update(
         index_elements=["key"], set_={"free_at": later(free_at - refund, now - credit) + interval}
     ).returning(free_at - interval - now)

@@ -12,14 +12,14 @@ from pydantic_ai import Agent, ModelRetry, RunContext, Tool, ToolDefinition, Too
 from pydantic_ai.exceptions import AgentRunError, UsageLimitExceeded
 from pydantic_ai.settings import ModelSettings
 
-from tablewright.decisions.answer_with_tools import Reply
 from tablewright.domain.model import Step
 from tablewright.errors import ModelError, OverBudget
-from tablewright.sources.provenance import current_provenance
+from tablewright.llm.tasks.answer_with_tools import Reply
 from tablewright.strategies.exploration import Exploration, SentBack
+from tablewright.web.provenance import current_provenance
 
 if TYPE_CHECKING:
-    from tablewright.models.model import LanguageModel
+    from tablewright.llm.model import LanguageModel
 
 
 async def search_web(context: RunContext[Exploration], query: str) -> str:
@@ -32,16 +32,17 @@ async def fetch_page(context: RunContext[Exploration], number: int) -> str:
     return await context.deps.open(number)
 
 
-async def while_searches(context: RunContext[Exploration], tool: ToolDefinition) -> ToolDefinition | None:
+async def offer_search(context: RunContext[Exploration], tool: ToolDefinition) -> ToolDefinition | None:
     return tool if context.deps.may_search else None
 
 
-async def while_pages(context: RunContext[Exploration], tool: ToolDefinition) -> ToolDefinition | None:
+async def offer_fetch(context: RunContext[Exploration], tool: ToolDefinition) -> ToolDefinition | None:
     return tool if context.deps.may_open else None
 
 
-SEARCH: Tool[Exploration] = Tool(search_web, takes_ctx=True, prepare=while_searches, sequential=True)
-FETCH: Tool[Exploration] = Tool(fetch_page, takes_ctx=True, prepare=while_pages, sequential=True)
+# One call after the other: each changes the numbered results and the steps that are left.
+SEARCH_TOOL: Tool[Exploration] = Tool(search_web, takes_ctx=True, prepare=offer_search, sequential=True)
+FETCH_TOOL: Tool[Exploration] = Tool(fetch_page, takes_ctx=True, prepare=offer_fetch, sequential=True)
 
 
 class Explorer:
@@ -53,7 +54,7 @@ class Explorer:
             deps_type=Exploration,
             output_type=ToolOutput(Reply, name="answer"),
             instructions=instructions,
-            tools=[SEARCH, FETCH],
+            tools=[SEARCH_TOOL, FETCH_TOOL],
         )
 
         @self._agent.output_validator
@@ -64,7 +65,7 @@ class Explorer:
                 raise ModelRetry(str(more)) from None
 
     async def explore(self, exploration: Exploration) -> str:
-        """Why the model did not come to an end by itself, "" where it did; what it read is in the investigation."""
+        """Let the model explore; return why it did not finish by itself, or "". The investigation has all it read."""
         investigation, limits = exploration.investigation, exploration.limits
         if (provenance := current_provenance()) is not None:
             provenance.note_row_shown()
@@ -74,9 +75,11 @@ class Explorer:
                 deps=exploration,
                 model_settings=ModelSettings(max_tokens=limits.tokens),
                 usage_limits=UsageLimits(request_limit=limits.turns),
+                # An answer is sent back by us, for a failed check or for more reading; the turns are the only limit.
                 retries=limits.turns,
             )
         except ModelError as error:
+            # A budget that is spent is no fault of the model: the cell is left for the next run.
             investigation.over_budget |= isinstance(error, OverBudget)
             investigation.degrade(exploration.field, error.what)
             return error.what
@@ -87,6 +90,7 @@ class Explorer:
         else:
             return ""
         finally:
+            # Also after a failure: an answer that was verified before counts.
             exploration.conclude()
         investigation.note(Step(type="thinking", detail=detail))
         return detail

@@ -1,5 +1,5 @@
-"""One question about one row on its way through the web, steered by a model (agent.py): what it may still do, and what
-must be read before an answer counts."""
+"""The state of one exploration steered by a model (agent.py): a question about a row, the steps that are left, and the
+reading that is required before an answer counts."""
 
 from __future__ import annotations
 
@@ -7,31 +7,28 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
 
-from tablewright.decisions import answer_with_tools as words
-from tablewright.decisions.answer_with_tools import Reply
-from tablewright.decisions.choose_pages import Offer
 from tablewright.domain.model import Field, Step
 from tablewright.domain.retrieved import Retrieved
-from tablewright.domain.text import new_queries, shortened
+from tablewright.domain.text import drop_tried_queries, shorten_text
 from tablewright.extraction.reader import Candidate
-from tablewright.models.text_budget import PAGE_SHARE
-from tablewright.sources.source import Hit
+from tablewright.llm.tasks import answer_with_tools as words
+from tablewright.llm.tasks.answer_with_tools import Reply
+from tablewright.llm.tasks.choose_pages import Offer
+from tablewright.llm.text_budget import TEXT_LIMITS
 from tablewright.strategies.investigation import RowInvestigation
-
-PATIENCE = 2
-"""Turns that a model may waste, asking for what it has, before it can only answer."""
+from tablewright.web.source import Hit
 
 
 class SentBack(Exception):
-    """The answer does not count yet; the text tells the model what to do."""
+    """Raised for an answer that does not count yet; the text tells the model what to do."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ExplorationLimits:
-    """How far an exploration goes, and how far it must go before it may give up or be done."""
+    """The most that an exploration may do, and the least before it may give up or be done."""
 
     steps: int
-    """Searches and pages, at most."""
+    """The most searches and pages together."""
     searches: int
     pages: int
     approaches: int = 1
@@ -39,13 +36,14 @@ class ExplorationLimits:
     angles: int = 1
     """Different queries before any answer is accepted."""
     cross: int = 0
-    """Pages that an answer is compared with."""
+    """Pages that an answer must be compared with."""
+    # More turns than steps: each step takes one, and an answer that is sent back another.
     turns: int = 8
     tokens: int = 1024
 
 
 class Exploration:
-    """One question about one row, under way. `angles` are queries to try, in order, where the model tries too few."""
+    """One question about one row in progress. `angles` are queries to try, in order, if the model tries too few."""
 
     def __init__(
         self,
@@ -59,7 +57,7 @@ class Exploration:
         self.investigation = investigation
         self.field = field
         self.limits = limits
-        self._room = investigation.model.text_room // PAGE_SHARE
+        self._room = investigation.model.text_room // TEXT_LIMITS.opened_page_parts
         self._angles = list(angles)
         self._tried = tuple(tried)
         self._numbered: list[str] = []
@@ -70,11 +68,11 @@ class Exploration:
         self._wasted = 0
         self._corrected = False
         self._deepened = False
-        self._told_refusal = False
+        self._refusal_explained = False
 
     @property
     def prompt(self) -> str:
-        """The question, and the results that may be opened."""
+        """The question and the results that may be opened."""
         asked = words.question_text(
             self.investigation.subject,
             self.field,
@@ -85,6 +83,7 @@ class Exploration:
         return f"{asked}\n\nSearch results:\n{words.results_text(self._number(self.investigation.offers()))}"
 
     def _number(self, offers: Sequence[Offer]) -> list[tuple[int, Offer]]:
+        # Numbers are given once and kept: the model may open a result of any earlier turn.
         self._numbered += [offer.origin for offer in offers if offer.origin not in self._numbered]
         return [(self._numbered.index(offer.origin) + 1, offer) for offer in offers]
 
@@ -99,7 +98,8 @@ class Exploration:
 
     @property
     def _has_patience(self) -> bool:
-        return self._wasted < PATIENCE
+        # Wasted turns, such as repeated searches, after which a model may only answer.
+        return self._wasted < 2
 
     @property
     def _searches(self) -> int:
@@ -114,24 +114,26 @@ class Exploration:
         return self.limits.steps - self._searches - self._pages
 
     async def search(self, query: str) -> str:
+        # A model may write a whole paragraph; search engines want a few words.
         query = " ".join(query.split())[:200]
         if not self.may_search:
             return "No more searches. Answer from what you have."
-        if not new_queries([query], self.investigation.queries):
+        if not drop_tried_queries([query], self.investigation.queries):
             self._wasted += 1
             return "That was searched already. Use other words, or answer."
         new = await self._search(query)
         why = self.investigation.unsent.get(query)
         if why is None:
             return self._new_results(new)
+        # Documents may have answered even though the web was not asked.
         self._wasted += not new
         said = self._explain_refusal(why)
         return f"{said}\n\n{self._new_results(new)}" if new else said
 
     def _explain_refusal(self, why: str) -> str:
-        """Why a search was not sent to the web: in full only once."""
-        told, self._told_refusal = self._told_refusal, True
-        return "The web was not searched, for the same reason." if told else f"The web was not searched: {why}"
+        """Return why a search was not sent to the web, in full only the first time."""
+        is_known, self._refusal_explained = self._refusal_explained, True
+        return "The web was not searched, for the same reason." if is_known else f"The web was not searched: {why}"
 
     def _new_results(self, new: Sequence[Hit]) -> str:
         origins = {hit.origin for hit in new}
@@ -161,42 +163,45 @@ class Exploration:
         )
 
     def _texts(self) -> tuple[Retrieved, ...]:
-        """Return what each number stands for: the page where it was opened, else the search result."""
+        """Return the text behind each number: the page if it was opened, else the search result."""
         snippets = {snippet.origin: snippet for snippet in self.investigation.snippets()}
         nothing = Retrieved(origin="", text="")
         return tuple(self.investigation.page_of(origin) or snippets.get(origin, nothing) for origin in self._numbered)
 
     async def check(self, reply: Reply) -> Reply:
-        """Takes what can be verified; a failed check goes back once, and before enough was read the model goes on."""
+        """Take the verified answers; raise SentBack once for a failed check, and until enough has been read."""
         texts = self._texts()
         candidates, problem = words.check_answers(
             self.field, texts, reply, strict=self.investigation.strict, today=date.today().isoformat()
         )
         if candidates:
+            # With the texts of that moment, which the candidates refer to by position.
             self._answer = candidates, texts
         if problem:
             again = "left out" if self._corrected else "asked again"
             detail = f"The model's answer fails a check, {again}: {problem}"
             self.investigation.note(Step(type="thinking", detail=detail, data={"left_out": self._corrected}))
             self.investigation.refuse(self.field, problem)
+            # Once: a model that fails the same check twice will fail it again, and each turn costs the whole
+            # exploration so far.
             if not self._corrected:
                 self._corrected = True
                 raise SentBack(f"It fails a check: {problem}")
         if more := await self._deepen(found=bool(candidates)):
             value = reply.answers[0].value if candidates else ""
-            kept = f"You said {shortened(value, 120)!r}. Compare:" if value else "Not found so far. Read this:"
+            kept = f"You said {shorten_text(value, 120)!r}. Compare:" if value else "Not found so far. Read this:"
             raise SentBack(f"{kept}\n\n{more}\n\nGive the answer again, from all texts.")
         return reply
 
     def conclude(self) -> None:
-        """The last answer that could be verified is the one that counts: it came after the most reading."""
+        """Take the last verified answer, which came after the most reading."""
         if self._answer:
             candidates, texts = self._answer
             self.investigation.take(self.field, candidates, texts)
 
     async def _deepen(self, *, found: bool) -> str:
-        """Return what must still be read before the answer counts, as text for the model; "" where nothing more is to
-        come."""
+        """Return texts that must still be read before the answer counts, or ""."""
+        # Once: after that the answer counts, however little more could be read.
         if self._deepened:
             return ""
         self._deepened = True
@@ -205,9 +210,11 @@ class Exploration:
             new += await self._next_angle()
         while self._searches < self.limits.angles and self._steps_left > 0 and self._angles:
             new += await self._next_angle()
-        wanted = max(0, min(max(1, self.limits.cross) - len(self.investigation.pages), self._steps_left))
-        offers = self.investigation.offers()[:wanted] if wanted else ()
+        # At least one page is read, even where nothing must be compared: a snippet alone may leave out a condition.
+        missing = max(0, min(max(1, self.limits.cross) - len(self.investigation.pages), self._steps_left))
+        offers = self.investigation.offers()[:missing] if missing else ()
         if not offers:
+            # An answer that was found needs no further search results without a page to compare.
             return self._new_results(new) if new and not found else ""
         self._number(offers)
         return await self._read([offer.origin for offer in offers])
@@ -215,11 +222,11 @@ class Exploration:
     async def _next_angle(self) -> list[Hit]:
         while self._angles and self._steps_left > 0:
             query = self._angles.pop(0)
-            if new_queries([query], self.investigation.queries):
+            if drop_tried_queries([query], self.investigation.queries):
                 return await self._search(query)
         return []
 
     async def _search(self, query: str) -> list[Hit]:
-        """Return the results that were not known."""
+        """Return the new results."""
         known = set(self.investigation.hits)
         return [hit for hit in await self.investigation.search(query) if hit.origin not in known]

@@ -1,7 +1,7 @@
-"""Investigating a row: what was gathered and read for it, and what follows from that.
+"""Investigation of one row: gather texts, read them, and derive the findings.
 
 Every strategy that works with the web has one for each row, or for each question about it. Its steps read like a
-person's notes; its findings come only from what was read, each checked by the evidence rule.
+person's notes; its findings come only from texts that were read, each checked by the evidence rule.
 """
 
 from __future__ import annotations
@@ -13,49 +13,52 @@ from typing import Any
 import msgspec
 
 from tablewright.citations.quotes import cite_span
-from tablewright.decisions.cell_answer import NONE, UNCLEAR
-from tablewright.decisions.choose_pages import Choose, pages_for_row
-from tablewright.decisions.decision import Decision, Outcome, fall_back
-from tablewright.decisions.judge_values import (
+from tablewright.domain.model import Evidence, Field, Finding, Reason, Step
+from tablewright.domain.retrieved import Retrieved, hash_content
+from tablewright.domain.text import count_noun, format_value, shorten_text
+from tablewright.extraction.reader import Candidate
+from tablewright.extraction.subject import (
+    MIN_ABOUT,
+    NAMESAKE_SCORE,
+    Subject,
+    find_contradiction,
+    score_sources,
+    score_subject_match,
+)
+from tablewright.llm.tasks.cell_answer import ABSENT_VALUE, MAX_UNCLEAR_SCORE
+from tablewright.llm.tasks.choose_pages import ChoosePages, pages_for_row
+from tablewright.llm.tasks.decision import Decision, Outcome, fall_back
+from tablewright.llm.tasks.judge_values import (
     AnsweredField,
     Checked,
+    CheckSupport,
     Coverage,
-    Judge,
+    CoverageToJudge,
     JudgeCoverage,
     JudgedValue,
-    Support,
-    ToSupport,
+    SupportToCheck,
 )
-from tablewright.decisions.read import ReadRow, RowReading, RowToRead
-from tablewright.domain.model import Evidence, Field, Finding, Reason, Step
-from tablewright.domain.retrieved import Retrieved, content_hash
-from tablewright.domain.text import count_noun, shortened, show
-from tablewright.extraction.about import NAMESAKE, Subject, about, contradiction, fits
-from tablewright.extraction.reader import ABOUT, Candidate
-from tablewright.sources.fetch.guard import registrable_domain
-from tablewright.sources.source import Hit, Source
-from tablewright.strategies.findings import Disagreements, ReadCandidate, checked, resolve_value
+from tablewright.llm.tasks.read import ReadRow, RowReading, RowToRead
+from tablewright.strategies.findings import Disagreements, ReadCandidate, check_candidates, resolve_value
 from tablewright.strategies.gathering import Decided, Gathering
 from tablewright.strategies.request_batcher import BatchSlot, RequestBatcher
 from tablewright.strategies.strategy import Tell, Tools
 from tablewright.values.same_value import same_value
+from tablewright.web.fetch.guard import registrable_domain
+from tablewright.web.source import Hit, Source
 
-SUPPORTED = 0.82
-"""How sure a judged value is whose quotes support it by a second judgement; until then it is at most `JUDGED`."""
-JUDGED = 0.7
-DOUBTED = 0.75
-"""At most, where the page may be about something else than the row."""
-SURE_ENOUGH = 0.8
-"""With cascade, what the built-in reader must score for a model not to be asked."""
-QUOTED = 140
-NOT_SEARCHED = "No search was made for it, which would change nothing."
-NOTHING: Mapping[str, tuple[str, ...]] = {}
-READ_ROW = ReadRow()
+# A judged value counts as high only after a second judgement that its quotes support it.
+SUPPORTED_CONFIDENCE, JUDGED_CONFIDENCE = 0.82, 0.7
+# With cascade, a score of the built-in reader from which the model is not asked.
+SURE_SCORE = 0.8
+# In a step; the evidence has the whole quote.
+QUOTE_CHARACTERS = 140
+READ_ROW_TASK = ReadRow()
 
 
 class RowInvestigation(Gathering):
-    """`only` narrows the trace to these fields, for work that is done for them alone. With a `slot`, pages are read
-    together with those of other rows."""
+    """One row under investigation. `only` narrows the trace to these fields, for work that is done for them alone. With
+    a `slot`, pages are read in calls shared with other rows."""
 
     def __init__(
         self,
@@ -67,14 +70,14 @@ class RowInvestigation(Gathering):
         *,
         only: Sequence[str] = (),
         slot: BatchSlot | None = None,
-        examples: Mapping[str, tuple[str, ...]] = NOTHING,
+        examples: Mapping[str, tuple[str, ...]] | None = None,
         side_by_side: Collection[str] = (),
     ) -> None:
         super().__init__(web, tools.model, self.note)
         self.subject = subject
         self.fields = tuple(fields)
         self.notes: Mapping[str, str] = {}
-        self._examples = examples
+        self._examples = examples or {}
         self.strict = tools.strict
         self._cascade = tools.cascade
         self._prefers = tools.prefers
@@ -90,7 +93,7 @@ class RowInvestigation(Gathering):
         self._disagreements = Disagreements(subject, side_by_side)
         self._left: set[str] = set()
         self._absent: dict[str, Evidence] = {}
-        """By column, where a text says that the row has no such thing."""
+        """By column, the evidence that the row has no such thing."""
 
     def note(self, step: Step, *fields: str) -> None:
         self._tell_of(step, *(fields or self._only))
@@ -101,7 +104,8 @@ class RowInvestigation(Gathering):
         return len(self.queries) + self.opened
 
     async def _ask(self, task: Decision[Any, Decided], request: Any) -> Outcome[Decided]:
-        """By the model, together with other rows."""
+        """Ask the model, in a call shared with other rows if they use the same one."""
+        # The strong model is asked for single rows, and never through the batch of the usual one.
         if self.slot.model is self.model:
             return await self.slot.decide(task, request, self.note)
         return await super()._ask(task, request)
@@ -109,25 +113,27 @@ class RowInvestigation(Gathering):
     # ── choosing ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def _fit(self, hit: Hit) -> float:
-        return about(self.subject, hit.title, hit.snippet)
+        return score_subject_match(self.subject, hit.title, hit.snippet)
 
     async def choose_pages(self, fields: Sequence[Field], most: int) -> tuple[str, ...]:
-        """Return the results worth opening, the best first. What a model declines is not offered to it again."""
+        """Return the results worth opening, the best first. Results that a model declines are not offered again."""
         offered = {offer.origin for offer in self.offers()}
         outcome = await self.choose(pages_for_row(self.subject, fields, self.notes), most)
         if self.model is not None and not outcome.degraded:
+            # Without a model the ranking is no verdict: a result that was not chosen may be the next best.
             self._declined |= offered - {*outcome.decided}
         return outcome.decided
 
     def likely(self, fields: Sequence[Field], most: int) -> tuple[str, ...]:
-        """As `choose_pages`, without a model; of sites that were not read yet first."""
+        """Return the results worth opening as the built-in rules see it, new sites first."""
         seen = {page.domain for page in self.pages.values()}
         offers = self.offers()
-        ranked = Choose().fallback(pages_for_row(self.subject, fields).among(offers, len(offers)))
+        ranked = ChoosePages().fallback(pages_for_row(self.subject, fields).among(offers, len(offers)))
+        # A stable sort: among new sites, and among known ones, the ranking holds.
         return tuple(sorted(ranked, key=lambda origin: registrable_domain(origin) in seen))[:most]
 
     def snippets(self) -> tuple[Retrieved, ...]:
-        """The results whose pages were not read: those that refused, and those that were not opened."""
+        """Return the search results whose pages were not read."""
         read = {*self._led_to, *self.pages}
         return tuple(
             Retrieved(
@@ -137,14 +143,14 @@ class RowInvestigation(Gathering):
                 kind="snippet",
                 domain=registrable_domain(hit.origin),
                 retrieved_at=hit.retrieved_at,
-                content_hash=content_hash(hit.snippet),
+                content_hash=hash_content(hit.snippet),
             )
             for hit in self.hits.values()
             if hit.snippet and hit.origin not in read
         )
 
     def new_snippets(self) -> tuple[Retrieved, ...]:
-        """Those that were not read yet."""
+        """Return the snippets that were not read yet."""
         new = tuple(snippet for snippet in self.snippets() if snippet.content_hash not in self._snippets_read)
         self._snippets_read.update(snippet.content_hash for snippet in new)
         return new
@@ -157,10 +163,10 @@ class RowInvestigation(Gathering):
         sources: tuple[Retrieved, ...],
         *,
         ask: bool = True,
-        decision: ReadRow = READ_ROW,
+        decision: ReadRow = READ_ROW_TASK,
     ) -> None:
-        """By the model; by the built-in reader where there is none. With the user's own `--cascade` the reader goes
-        first, and the model is asked for what it is not sure of."""
+        """Read the sources with the model, or with the built-in reader if there is none. With `--cascade` the built-in
+        reader goes first, and the model is asked only for fields that it is not sure of."""
         if not sources or not fields:
             return
         if self.model is None or not ask:
@@ -168,7 +174,7 @@ class RowInvestigation(Gathering):
             return
         if self._cascade:
             await self._read_without_model(fields, sources)
-            fields = tuple(field for field in fields if self.score(field) < SURE_ENOUGH)
+            fields = tuple(field for field in fields if self.score(field) < SURE_SCORE)
             if not fields:
                 return
         asked = RowToRead(
@@ -196,7 +202,7 @@ class RowInvestigation(Gathering):
 
     async def _read_without_model(self, fields: tuple[Field, ...], sources: tuple[Retrieved, ...]) -> None:
         asked = RowToRead(
-            subject=self.subject, fields=fields, sources=sources, beside=tuple(self._read_before.values())
+            subject=self.subject, fields=fields, sources=sources, earlier=tuple(self._read_before.values())
         )
         found = (await fall_back(ReadRow(), asked)).found
         self._read_before |= {source.origin: source for source in sources if source.kind != "snippet"}
@@ -204,11 +210,11 @@ class RowInvestigation(Gathering):
             self.take(field, found.get(field.name, []), sources)
 
     def take(self, field: Field, candidates: Sequence[Candidate], sources: Sequence[Retrieved]) -> None:
-        """Keeps what the evidence rule allows, and notes what each source says."""
+        """Keep the candidates that pass the evidence rule, and note them as steps."""
         for each in candidates:
-            if each.value == NONE:
+            if each.value == ABSENT_VALUE:
                 self._absent.setdefault(field.name, cite_span(sources[each.source], each.start, each.end))
-        reads = checked(field, candidates, sources)
+        reads = check_candidates(field, candidates, sources)
         if self.model is not None:
             self._disagreements.read_at_once(field, reads)
         for read in reads:
@@ -216,21 +222,22 @@ class RowInvestigation(Gathering):
                 other.source.origin == read.source.origin and same_value(other.value, read.value, "merging")
                 for other in self._reads[field.name]
             )
+            # Kept even if it is not noted again: its score may be better.
             self._reads[field.name].append(read)
             if not noted:
-                quote = shortened(read.source.words_at(read.candidate.start, read.candidate.end), QUOTED)
+                quote = shorten_text(read.source.words_at(read.candidate.start, read.candidate.end), QUOTE_CHARACTERS)
                 where = read.source.domain or read.source.title
                 where += " (search result)" if read.source.kind == "snippet" else ""
-                detail = f"{where} says {show(read.value)}: “{quote}”"
+                detail = f"{where} says {format_value(read.value)}: “{quote}”"
                 data = {"url": read.source.origin, "same_row": read.candidate.same_row, "doubt": read.candidate.doubt}
                 self.note(Step(type="thinking", detail=detail, data=data), field.name)
 
     def refuse(self, field: Field, problem: str) -> None:
-        """Keeps why an answer was not verified, for the cell that stays empty."""
+        """Keep the reason why an answer was not verified, for the cell that stays empty."""
         self._unverified[field.name] = problem
 
     def degrade(self, field: Field, problem: str) -> None:
-        """From here on the field is read without the model, which cannot be asked."""
+        """Note that the model failed, so that the field is read without it from now on."""
         self._degraded[field.name] = problem
         detail = f"{problem} Read without the model."
         self.note(Step(type="thinking", detail=detail, data={"degraded": True}), field.name)
@@ -242,42 +249,40 @@ class RowInvestigation(Gathering):
         return self._examples.get(field.name, ())
 
     def has(self, field: Field) -> bool:
-        """Return True if something was read of it, be it that there is none."""
+        """Return True if a text states the field, or states that there is none."""
         return bool(self._reads[field.name]) or field.name in self._absent
 
     def so_far(self, fields: Sequence[Field]) -> dict[str, Finding]:
-        """Return what follows from what was read by now, for those of which something was."""
+        """Return the findings so far, for the fields that have one."""
         return {field.name: found for field in fields if (found := self._weighed(field)) is not None}
 
     def leave(self, fields: Sequence[Field]) -> None:
-        """For these no search is made."""
+        """Note that these fields are not searched for."""
         self._left |= {field.name for field in fields}
 
     def score(self, field: Field) -> float:
-        """Of the best reading so far."""
+        """Return the score of the best candidate so far, or 0."""
         return max((read.candidate.score for read in self._reads[field.name]), default=0.0)
 
     def _leave_out_namesakes(self) -> None:
-        """Without a model, which says of each text whether it is about the row: pages that say something else of
-        themselves than the row does, where others say the same. The user's own documents are about what the user
-        has."""
+        """Drop pages about another subject of the same name, as far as code can see: pages that contradict the row's
+        cells while others match. A model judges each text itself; the user's own documents are never dropped."""
         pages = [page for page in self.pages.values() if page.kind != "document"]
-        for page, fit in zip(pages, fits(self.subject, pages), strict=True):
-            if fit > NAMESAKE or page.origin in self._namesakes:
+        for page, fit in zip(pages, score_sources(self.subject, pages), strict=True):
+            if fit > NAMESAKE_SCORE or page.origin in self._namesakes:
                 continue
             self._namesakes[page.origin] = "what it says of itself does not match the row"
             for name, reads in self._reads.items():
                 self._reads[name] = [read for read in reads if read.source.origin != page.origin]
-            said = (
+            detail = (
                 f"“{page.title}” ({page.domain}) is about another {self.subject.name}: {self._namesakes[page.origin]}."
             )
-            self.note(Step(type="thinking", detail=said, data={"url": page.origin, "same_row": "other"}))
+            self.note(Step(type="thinking", detail=detail, data={"url": page.origin, "same_row": "other"}))
 
-    # ── what follows ─────────────────────────────────────────────────────────────────────────────────────────────────
+    # ── findings ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
     async def findings(self, fields: Sequence[Field]) -> list[Finding]:
-        """Return what follows for each field from all that was read; what was judged is judged a second time, once a
-        row."""
+        """Return a finding for each field from all texts read. Judged values are judged a second time, in one call."""
         if self.model is None:
             self._leave_out_namesakes()
         found = {field.name: self._weighed(field) for field in fields}
@@ -285,6 +290,7 @@ class RowInvestigation(Gathering):
             for name, step in (await self._disagreements.compare(fields, found, self.decide)).items():
                 self.note(step, name)
             found = {field.name: self._weighed(field) for field in fields}
+        # After the comparison, because a judged value may have lost to a stated one by then.
         if judged := [field for field in fields if (each := found[field.name]) is not None and each.basis == "judged"]:
             verdicts = await self._supported([(field, found[field.name]) for field in judged])
             for field in judged:
@@ -304,54 +310,63 @@ class RowInvestigation(Gathering):
             return None
         said = [doubt := self._doubt(field, found)]
         if doubt:
-            found = msgspec.structs.replace(found, confidence=min(found.confidence, DOUBTED))
+            # Never high if the page may be about something else than the row.
+            found = msgspec.structs.replace(found, confidence=min(found.confidence, 0.75))
         if degraded := self._degraded.get(field.name):
             said.append(f"Read without the model: {degraded}")
         return msgspec.structs.replace(found, error=" ".join(filter(None, said)) or None)
 
     def _doubt(self, field: Field, finding: Finding) -> str:
-        """Why the pages may be about something else than the row, where no other page that is cited is surely about
-        it: by the reader's word, or by what code can see."""
+        """Return why all cited pages may be about something else than the row, according to the reader or to code, or
+        ""."""
         cited = {evidence.origin for evidence in finding.evidence}
         reads = [read for read in self._reads[field.name] if read.source.origin in cited]
         doubts = [read.candidate.doubt or self._contradicted(read.source) for read in reads]
         return f"The page may be about something else: {doubts[0]}" if doubts and all(doubts) else ""
 
     def _contradicted(self, source: Retrieved) -> str:
-        """With a model: what the page says of itself that the row's other cells do not."""
-        return contradiction(self.subject, source) if self.model is not None and source.kind == "page" else ""
+        """With a model, return how the page contradicts the row's other cells, or ""."""
+        return find_contradiction(self.subject, source) if self.model is not None and source.kind == "page" else ""
 
     async def _supported(self, judged: Sequence[tuple[Field, Finding | None]]) -> Mapping[str, Checked]:
         values = tuple(
-            JudgedValue(field=field, value=show(each.value), evidence=each.evidence)
+            JudgedValue(field=field, value=format_value(each.value), evidence=each.evidence)
             for field, each in judged
             if each is not None
         )
-        asked = ToSupport(subject=self.subject, values=values)
-        verdicts: Mapping[str, Checked] = (await self.decide(Support(), asked)).decided
+        asked = SupportToCheck(subject=self.subject, values=values)
+        verdicts: Mapping[str, Checked] = (await self.decide(CheckSupport(), asked)).decided
         return verdicts
 
     def _after_support(self, field: Field, finding: Finding | None, verdict: Checked | None) -> Finding | None:
-        """A judged value after its second judgement. One that its quotes do not support is left out, and said."""
+        """Return a judged value after its second judgement. A value that its quotes do not support is left out and
+        reported."""
         assert finding is not None
         if verdict is None:
             said = "It could not be checked whether the quotes support it."
-            return msgspec.structs.replace(finding, confidence=min(finding.confidence, JUDGED), error=said)
+            return msgspec.structs.replace(finding, confidence=min(finding.confidence, JUDGED_CONFIDENCE), error=said)
+        shown = repr(shorten_text(format_value(finding.value), QUOTE_CHARACTERS))
         if verdict.verdict == "no":
-            said = f"{shortened(show(finding.value), QUOTED)!r} is not supported by its quotes: {verdict.reason}"
+            said = f"{shown} is not supported by its quotes: {verdict.reason}"
             self._unverified[field.name] = said
+            # Only what was judged is dropped: a stated value that had lost may now win.
             self._reads[field.name] = [read for read in self._reads[field.name] if read.basis != "judged"]
             self.note(Step(type="thinking", detail=said, data={"left_out": True}), field.name)
             return self._weighed(field)
-        sure = SUPPORTED if verdict.verdict == "yes" and finding.confidence > UNCLEAR else JUDGED
+        sure = (
+            SUPPORTED_CONFIDENCE
+            if verdict.verdict == "yes" and finding.confidence > MAX_UNCLEAR_SCORE
+            else JUDGED_CONFIDENCE
+        )
+        # Support for one of two values does not say that the other is wrong.
         if finding.conflict or verdict.verdict != "yes":
-            sure = min(sure, finding.confidence, JUDGED)
-        detail = f"The quotes support {shortened(show(finding.value), QUOTED)!r}: {verdict.verdict}. {verdict.reason}"
+            sure = min(sure, finding.confidence, JUDGED_CONFIDENCE)
+        detail = f"The quotes support {shown}: {verdict.verdict}. {verdict.reason}"
         self.note(Step(type="thinking", detail=detail, data={"support": verdict.verdict}), field.name)
-        return msgspec.structs.replace(finding, confidence=min(sure, SUPPORTED))
+        return msgspec.structs.replace(finding, confidence=min(sure, SUPPORTED_CONFIDENCE))
 
     async def _kept(self, finding: Finding) -> Finding:
-        """A search result that became evidence is stored, so that its quote can be looked up like a page's."""
+        """Store search results that became evidence, so that their quotes can be looked up like those of pages."""
         snippets = {
             (read.source.origin, read.source.content_hash): read.source
             for read in self._reads[finding.field]
@@ -363,7 +378,8 @@ class RowInvestigation(Gathering):
             if snippet is None:
                 return evidence
             kept = await self._web.keep(snippet)
-            if kept.kind == "document":  # a part of it, which is kept whole already
+            # A part of it, which is kept whole already.
+            if kept.kind == "document":
                 shift = kept.text.index(snippet.text)
                 return cite_span(kept, shift + (evidence.start or 0), shift + (evidence.end or 0))
             return msgspec.structs.replace(evidence, content_hash=kept.content_hash, retrieved_at=kept.retrieved_at)
@@ -381,27 +397,33 @@ class RowInvestigation(Gathering):
 
     def _not_found(self, field: Field) -> Finding:
         if there := self._absent.get(field.name):
-            said = f"{there.domain or there.title} says that there is none: “{shortened(there.quote, QUOTED)}”"
+            quote = shorten_text(there.quote, QUOTE_CHARACTERS)
+            said = f"{there.domain or there.title} says that there is none: “{quote}”"
             return Finding(field=field.name, reason="not_applicable", error=said, evidence=(there,))
         blocked = [refusal for refusal in self.refusals.values() if refusal.reason == "blocked"]
+        # In this order: a spent budget and a failed search say more about an empty cell than a page that refused.
         reason: Reason = "blocked" if blocked else "not_found"
         if self.over_budget:
             reason = "over_budget"
         elif self._nothing_answered():
             reason = "error"
-        said = f"{self._looked_at()} {NOT_SEARCHED}" if field.name in self._left else self._looked_at()
+        said = (
+            f"{self._looked_at()} No search was made for it, which would change nothing."
+            if field.name in self._left
+            else self._looked_at()
+        )
         if unverified := self._unverified.get(field.name):
             said = f"The model's answer could not be verified and was left out: {unverified.rstrip('.')}. {said}"
         return Finding(field=field.name, reason=reason, error=said)
 
     def _nothing_answered(self) -> bool:
-        """Return True if the search failed, or every page that was opened: then nothing is known of what is there."""
+        """Return True if the search or every page failed, so that nothing can be concluded."""
         if not self.hits:
             return bool(self.failed_searches or self.unsent)
         return bool(self.refusals) and not self.pages and all(each.is_outage for each in self.refusals.values())
 
     def _looked_at(self) -> str:
-        """Return where it was looked for, and why that was not enough."""
+        """Return the searches and pages as text, and why they were not enough."""
         if self.failed_searches and not self.hits:
             return f"The search failed: {[*self.failed_searches.values()][-1].what}"
         if self.unsent and not self.hits:
@@ -410,22 +432,22 @@ class RowInvestigation(Gathering):
             return f"No search result for {' or '.join(repr(query) for query in self.queries)}."
         said = [f"{refusal.origin}: {refusal.detail.rstrip('.')}." for refusal in self.refusals.values()]
         if own := [page for page in self.pages.values() if page.origin not in self._namesakes]:
-            said.append(f"Read without finding it: {read_places(own)}.")
+            said.append(f"Read without finding it: {describe_pages(own)}.")
         if others := [page for page in self.pages.values() if page.origin in self._namesakes]:
             why = self._namesakes[others[0].origin].rstrip(".")
-            said.append(f"About something else: {read_places(others)} ({why}).")
-        if not self.opened and (self._snippets_read or any(self._fit(hit) >= ABOUT for hit in self.hits.values())):
+            said.append(f"About something else: {describe_pages(others)} ({why}).")
+        if not self.opened and (self._snippets_read or any(self._fit(hit) >= MIN_ABOUT for hit in self.hits.values())):
             said.append(f"None of {len(self.hits)} search results says it in its snippet.")
         return " ".join(said) or f"None of {len(self.hits)} search results is about {self.subject.name}."
 
     async def rate(self, findings: Sequence[Finding], *, ask: bool = False) -> Coverage:
-        """Return how completely the fields are answered, by the rule or, with `ask`, by the model; noted as a step."""
-        asked = JudgeCoverage(
+        """Rate how completely the fields are answered, by a rule or, with `ask`, by the model; note it as a step."""
+        asked = CoverageToJudge(
             row=self.subject.name,
             answers=tuple(
                 AnsweredField(
                     field=finding.field,
-                    value=show(finding.value) if finding.value is not None else "",
+                    value=format_value(finding.value) if finding.value is not None else "",
                     confidence=finding.confidence,
                     sources=len({each.domain or each.origin for each in finding.evidence}),
                     conflict=bool(finding.conflict),
@@ -434,13 +456,15 @@ class RowInvestigation(Gathering):
             ),
             opened=len(self.pages),
         )
-        coverage: Coverage = (await self.decide(Judge(), asked)).decided if ask else Judge().fallback(asked)
-        self.note(Step(type="coverage", detail=described(coverage, asked), data={"rating": coverage.rating}))
+        coverage: Coverage = (
+            (await self.decide(JudgeCoverage(), asked)).decided if ask else JudgeCoverage().fallback(asked)
+        )
+        self.note(Step(type="coverage", detail=describe_coverage(coverage, asked), data={"rating": coverage.rating}))
         return coverage
 
 
-def read_places(pages: Sequence[Retrieved]) -> str:
-    """ "2 pages of acme.example, manual.pdf"."""
+def describe_pages(pages: Sequence[Retrieved]) -> str:
+    """Return pages as text: "2 pages of acme.example, manual.pdf"."""
     documents = list(dict.fromkeys(page.title for page in pages if page.kind == "document"))
     web = [page for page in pages if page.kind != "document"]
     domains = ", ".join(dict.fromkeys(page.domain for page in web))
@@ -448,8 +472,8 @@ def read_places(pages: Sequence[Retrieved]) -> str:
     return ", ".join((*named, *documents))
 
 
-def described(coverage: Coverage, asked: JudgeCoverage) -> str:
-    """`medium: 3 of 4 answered; weak or missing: Founded`"""
+def describe_coverage(coverage: Coverage, asked: CoverageToJudge) -> str:
+    """Return a rating as text: "medium: 3 of 4 answered; weak or missing: Founded"."""
     answered = sum(1 for answer in asked.answers if answer.value)
     weak = f"; weak or missing: {', '.join(coverage.weak)}" if coverage.weak else ""
     disputed = [answer.field for answer in asked.answers if answer.conflict]

@@ -1,4 +1,5 @@
-"""Lookup: a fact from search results alone. At most two searches, no page is opened; the snippet is the source."""
+"""The `lookup` strategy: a fact from search results alone. At most two searches; snippets are the source, no page is
+opened."""
 
 from __future__ import annotations
 
@@ -11,21 +12,23 @@ from tablewright.strategies.investigation import RowInvestigation
 from tablewright.strategies.row_answers import PerFieldAnswers
 from tablewright.strategies.strategy import Answer, Expected, Feedback, Need, Strategy, Task, Tools
 
-SEARCHES = 2
+# A second search with other words may help; after it, opening pages (`pipeline`) is the better way.
+SEARCHES_PER_FIELD = 2
 
 
 class LookupStrategy(Strategy):
     name = "lookup"
     display_name: PageText[str] = "Quick Lookup"
     summary: PageText[str] = "One search per row and its best pages. Quick and cheap."
-    max_steps = SEARCHES
+    max_steps = SEARCHES_PER_FIELD
+    # Each row waits for its searches; more rows at once would only hit the limits of the search engine.
     concurrency = 3
 
     def needs(self, task: Task) -> Collection[Need]:
         return ("web", "model")
 
     def expected(self, task: Task, tools: Tools) -> Expected:
-        return estimates.lookup(task, tools)
+        return estimates.estimate_lookup(task, tools)
 
     def prepare(self, task: Task, tools: Tools) -> Answer:
         return LookupAnswers(task, tools)
@@ -35,7 +38,7 @@ class LookupAnswers(PerFieldAnswers):
     async def answer_field(
         self, field: Field, investigation: RowInvestigation, queries: Sequence[str], feedback: Feedback
     ) -> Finding:
-        for query in queries[:SEARCHES]:
+        for query in queries[:SEARCHES_PER_FIELD]:
             await investigation.search(query)
             await investigation.read((field,), investigation.new_snippets())
             if investigation.has(field):

@@ -12,23 +12,24 @@ from typing import TypeAlias
 
 import msgspec
 
-from tablewright.decisions.plan_patterns import PlanPatterns
 from tablewright.domain.model import Field, Finding, Row, RowId, Table
 from tablewright.domain.retrieved import Retrieved
-from tablewright.domain.text import new_queries
+from tablewright.domain.text import drop_tried_queries
+from tablewright.llm.tasks.plan_patterns import PatternsToPlan
 from tablewright.messages.catalogue import PageText
 from tablewright.strategies import estimates
 from tablewright.strategies.investigation import RowInvestigation
-from tablewright.strategies.request_batcher import SHARED_CALLS, rows_a_call
+from tablewright.strategies.request_batcher import ROWS_PER_CALL, rows_per_call
 from tablewright.strategies.row_answers import PatternGenerator, RowAnswers, RowAttempt
 from tablewright.strategies.strategy import Expected, Need, Strategy, Task, Tools
-from tablewright.strategies.subject import allow_queries, other_columns, queries_for, telling_columns, web_of
+from tablewright.strategies.subject import allow_queries, fill_patterns, identifying_columns, other_columns, require_web
 
-PAGES = 5
-"""Opened in an attempt, at most."""
+# More pages rarely change an answer, and each costs a fetch and tokens.
+PAGES_PER_ATTEMPT = 5
+# Search results to choose from; with fewer, the next pattern is searched for too.
 ENOUGH_HITS = 5
+# Searches in a further attempt, or as many as there are weak columns.
 SEARCHES_AGAIN = 3
-"""Searches in a further attempt, at most, or as many as there are weak columns."""
 
 
 class PipelineStrategy(Strategy):
@@ -36,24 +37,25 @@ class PipelineStrategy(Strategy):
     display_name: PageText[str] = "Web pipeline"
     summary: PageText[str] = "Searches the same way for every row and reads each page once. The usual choice."
     max_steps = 12
+    # Rows that share calls must be in progress together; each also waits for pages of different sites.
     concurrency = 8
-    parameters = (SHARED_CALLS,)
+    parameters = (ROWS_PER_CALL,)
 
     def needs(self, task: Task) -> Collection[Need]:
         return ("web", "model")
 
     def expected(self, task: Task, tools: Tools) -> Expected:
-        return estimates.pipeline(task, tools)
+        return estimates.estimate_pipeline(task, tools)
 
     def prepare(self, task: Task, tools: Tools) -> Pipeline:
         return Pipeline(task, tools)
 
 
 class Pipeline(RowAnswers):
-    """What the rows of a run share: the plans, and the calls that several rows are asked in."""
+    """The rows of one run, with the plans and the model calls that they share."""
 
     def __init__(self, task: Task, tools: Tools, *, side_by_side: Collection[str] = ()) -> None:
-        super().__init__(task, tools, web_of(tools), rows=rows_a_call(task), side_by_side=side_by_side)
+        super().__init__(task, tools, require_web(tools), rows=rows_per_call(task), side_by_side=side_by_side)
         self.has_stronger = tools.strong is not None
         generator = PatternGenerator(tools.model, tools.patterns)
         self._planners = {
@@ -73,52 +75,54 @@ class Pipeline(RowAnswers):
         return await self._planners[attempt.investigation.subject.column].plan(attempt)
 
     async def gather(self, attempt: RowAttempt) -> None:
-        await follow(attempt, await self.plan(attempt))
+        await follow_patterns(attempt, await self.plan(attempt))
+        # The strong model reads all pages so far again, so nothing more has to be searched for it.
         if attempt.is_again and attempt.feedback.is_last and self.tools.strong is not None:
-            from tablewright.models.budget import dispensable
+            from tablewright.llm.budget import optional_request
 
             attempt.investigation.model = self.tools.strong
-            with dispensable():
+            with optional_request():
                 await attempt.investigation.read(attempt.fields, tuple(attempt.investigation.pages.values()))
 
 
-async def follow(attempt: RowAttempt, patterns: Sequence[str]) -> None:
-    """Search, choose, open and read. The first time, patterns are searched for until there is something to choose from,
-    and all others for what those pages did not say; on a further attempt, every new query is."""
+async def follow_patterns(attempt: RowAttempt, patterns: Sequence[str]) -> None:
+    """Search, choose, open and read. In the first attempt, search for patterns until there are enough results, and for
+    the others only if those pages left fields open; in a further attempt, send every new query."""
     investigation, row, fields = attempt.investigation, attempt.row, attempt.fields
-    queries = queries_for(patterns, investigation.subject, row, investigation.fields)
-    allow_queries(queries, planned_anew=attempt.is_again)
+    queries = fill_patterns(patterns, investigation.subject, row, investigation.fields)
+    allow_queries(queries, is_replanned=attempt.is_again)
     left, may_stop = list(patterns), not attempt.is_again
     while left and fields:
         while left:
             pattern = left.pop(0)
-            of_pattern = queries_for((pattern,), investigation.subject, row, investigation.fields)
-            for query in new_queries(of_pattern, (*investigation.queries, *attempt.feedback.avoid_queries)):
+            of_pattern = fill_patterns((pattern,), investigation.subject, row, investigation.fields)
+            for query in drop_tried_queries(of_pattern, (*investigation.queries, *attempt.feedback.avoid_queries)):
                 investigation.patterns[query] = pattern
                 await investigation.search(query)
-            if may_stop and enough(investigation, fields):
+            if may_stop and has_enough_results(investigation, fields):
                 break
+        # Whatever is still open after reading is worth the remaining patterns.
         may_stop = False
-        chosen = await investigation.choose_pages(fields, PAGES)
-        await extract(investigation, fields, chosen, await investigation.open(chosen))
+        chosen = await investigation.choose_pages(fields, PAGES_PER_ATTEMPT)
+        await read_chosen_pages(investigation, fields, chosen, await investigation.open(chosen))
         fields = attempt.missing
 
 
-def enough(investigation: RowInvestigation, fields: tuple[Field, ...]) -> bool:
-    """With a model, results that it can choose from; without one, some of them must be seen to be about the row."""
+def has_enough_results(investigation: RowInvestigation, fields: tuple[Field, ...]) -> bool:
+    """Return True if there are enough results to choose from; without a model, some must be visibly about the row."""
     if investigation.model is not None:
         return len(investigation.offers()) >= ENOUGH_HITS
-    return len(investigation.hits) >= ENOUGH_HITS and bool(investigation.likely(fields, PAGES))
+    return len(investigation.hits) >= ENOUGH_HITS and bool(investigation.likely(fields, PAGES_PER_ATTEMPT))
 
 
-async def extract(
+async def read_chosen_pages(
     investigation: RowInvestigation,
     fields: tuple[Field, ...],
     chosen: Sequence[str],
     pages: tuple[Retrieved, ...],
 ) -> None:
-    """All fields from all the pages in one call. Of a page that was chosen and could not be read, its search result is
-    read instead; without a model, any search result for what no page says."""
+    """Read all fields from all pages in one call. If a chosen page could not be opened, its search result is read
+    instead; without a model, any search result for fields that no page states."""
     if investigation.model is None:
         await investigation.read(fields, pages)
         missing = tuple(field for field in fields if not investigation.has(field))
@@ -130,14 +134,14 @@ async def extract(
 
 
 class PatternPlanner:
-    """One plan for the whole table; on a further attempt one for each weak column, or one for a row of which nothing
-    was found, shared by all rows that are weak there for the same reason. So nothing of a single row is in what is
-    asked, but for the sample: not which of its cells are empty, nor which other columns are weak in it."""
+    """Plans search patterns: one plan for the whole table; in a further attempt one for each weak column, or one for a
+    row without any finding, shared by all rows that are weak for the same reason. So a plan's prompt has nothing of a
+    single row except the sample: not which of its cells are empty, nor which other columns are weak in it."""
 
     def __init__(
         self, generator: PatternGenerator, fields: tuple[Field, ...], table: Table, columns: tuple[str, ...]
     ) -> None:
-        """`columns` are those that no row is asked for: what some rows already have of the others is in no plan."""
+        """`columns` are not requested for any row: requested columns are never part of a plan, even if filled."""
         self.fields = fields
         self._table = table
         self._columns = columns
@@ -157,49 +161,49 @@ class PatternPlanner:
             for field in fields:
                 self._of_column[field.name].update(plan)
             plans.append(plan)
+        # In turn, so that each weak column has a pattern before one has two.
         in_turn = [pattern for round in zip_longest(*plans) for pattern in round if pattern]
         most = max(SEARCHES_AGAIN, len(plans))
         return tuple(dict.fromkeys(in_turn))[:most]
 
     def _apart(self, attempt: RowAttempt) -> list[tuple[Field, ...]]:
-        """Each weak column by itself; all together where nothing was found, for then the row itself is looked for."""
+        """Return the weak columns one by one; all together if nothing was found, since the row itself must be found."""
         if len(attempt.fields) == len(self.fields) == len(attempt.missing):
             return [attempt.fields]
         return [(field,) for field in attempt.fields]
 
-    def _asked(self, attempt: RowAttempt, fields: tuple[Field, ...]) -> PlanPatterns:
+    def _asked(self, attempt: RowAttempt, fields: tuple[Field, ...]) -> PatternsToPlan:
         if self._telling is None:
-            telling = telling_columns(attempt.investigation.subject, self.fields)
+            telling = identifying_columns(attempt.investigation.subject, self.fields)
             self._telling = tuple(column for column in telling if column in self._columns)
         first, used = set(self._first), set(attempt.feedback.avoid_patterns)
         of_these = {pattern for field in fields for pattern in self._of_column[field.name]}
         of_others = first.union(*self._of_column.values()) - of_these
+        # Sorted: the same patterns in another order must give the same prompt, which other rows share.
         avoid = (*self._first, *sorted(used - of_others - first)) if attempt.is_again else ()
         return attempt.ask_for_patterns(self._table, fields, self._columns, self._telling, avoid)
 
 
 # ── own pages first ──────────────────────────────────────────────────────────────────────────────────────────────────
 
-SEARCHES = 1
-"""Patterns that are searched for what a row's own pages do not say."""
+# Chooses the columns worth a search, from a row, its findings so far and its weak columns.
 WorthSearching: TypeAlias = Callable[[Row, Mapping[str, Finding], Sequence[str]], Collection[str]]
-"""Of a row, what was found so far, and the columns that are still weak: those worth a search, perhaps others too."""
 
 
-def the_weak(row: Row, found: Mapping[str, Finding], weak: Sequence[str]) -> Collection[str]:
+def select_all_weak(row: Row, found: Mapping[str, Finding], weak: Sequence[str]) -> Collection[str]:
     return weak
 
 
-class OwnPages(PipelineStrategy):
-    """`pages` are the addresses of each row's own pages, the best first; without `searches` nothing else is read.
-    Different values of columns that go `side_by_side` do not count against each other."""
+class OwnPagesStrategy(PipelineStrategy):
+    """Reads each row's own `pages` first, the best one first; without `searches` nothing else is read. Different values
+    of columns that go `side_by_side` do not count against each other."""
 
     def __init__(
         self,
         pages: Mapping[RowId, Sequence[str]],
         *,
         searches: bool = True,
-        worth_searching: WorthSearching = the_weak,
+        worth_searching: WorthSearching = select_all_weak,
         side_by_side: Collection[str] = (),
     ) -> None:
         self.pages = pages
@@ -208,11 +212,11 @@ class OwnPages(PipelineStrategy):
         self.side_by_side = side_by_side
 
     def prepare(self, task: Task, tools: Tools) -> Pipeline:
-        return OwnPagesFirst(task, tools, self)
+        return OwnPagesPipeline(task, tools, self)
 
 
-class OwnPagesFirst(Pipeline):
-    def __init__(self, task: Task, tools: Tools, how: OwnPages) -> None:
+class OwnPagesPipeline(Pipeline):
+    def __init__(self, task: Task, tools: Tools, how: OwnPagesStrategy) -> None:
         super().__init__(task, tools, side_by_side=how.side_by_side)
         self._how = how
 
@@ -224,7 +228,8 @@ class OwnPagesFirst(Pipeline):
             await investigation.read(attempt.fields, own)
         if not self._how.searches:
             return
-        if attempt.is_again and not is_further:  # a person doubts the value: its own pages once more, and elsewhere
+        # A person doubts the value: its own pages once more, and elsewhere.
+        if attempt.is_again and not is_further:
             await super().gather(attempt)
             return
         weak = attempt.fields if is_further else attempt.missing
@@ -236,4 +241,5 @@ class OwnPagesFirst(Pipeline):
         if fields and is_further:
             await super().gather(attempt)
         elif fields:
-            await follow(attempt, (await self.plan(attempt))[:SEARCHES])
+            # One pattern is enough for what the own pages leave open.
+            await follow_patterns(attempt, (await self.plan(attempt))[:1])

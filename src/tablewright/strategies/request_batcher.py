@@ -1,6 +1,7 @@
-"""Rows whose prompts are short share one model call. Each row's reply is checked against its own texts, and a row that
-fails is asked again alone; what was bought together is kept for each row as if it had been asked alone, so a later run
-finds it whatever its neighbours are then."""
+"""Batch the prompts of rows with short texts into shared model calls.
+
+Each row's reply is checked against its own texts, and a row that fails is asked again alone. Shared replies are cached
+for each row as if it had been asked alone, so a later run finds them whatever its other rows are."""
 
 from __future__ import annotations
 
@@ -13,53 +14,51 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from pydantic import BaseModel
 
-from tablewright.decisions.decision import Decision, Outcome, Prompt, answers_by_name, decide, reply_by_name
-from tablewright.domain.retrieved import concerned, concerning
-from tablewright.domain.run import Meter, Usage, metered, spend
-from tablewright.models.text_budget import ROWS_A_CALL, SHARED_CALL_SHARE, RequestBatch
+from tablewright.domain.retrieved import track_documents, tracked_documents
+from tablewright.domain.run import Usage, UsageMeter, measure_usage, record_usage
+from tablewright.llm.tasks.decision import Decision, Outcome, Prompt, answers_by_name, decide, reply_by_name
+from tablewright.llm.text_budget import TEXT_LIMITS, RequestBatch
 from tablewright.strategies.strategy import Parameter, Task, Tell
 
 if TYPE_CHECKING:
-    from tablewright.models.model import LanguageModel
+    from tablewright.llm.model import LanguageModel
 
-TRIED = 6
-"""Rows asked together before it is judged whether that pays: where most of them had to be asked again alone, the model
-is too small for it."""
-GRACE = 0.05
-"""Seconds left to rows that begin at the same time, though none of them is known to be on its way yet."""
-LINGER = 0.5
-"""Seconds a row waits, at most, for others that are on their way."""
+# Rows that start at the same moment may not have announced themselves yet.
+GRACE_SECONDS = 0.05
+# The longest time that a row waits for others on their way.
+LINGER_SECONDS = 0.5
 
-SHARED_CALLS = Parameter(
+ROWS_PER_CALL = Parameter(
     name="rows_a_call",
     help="How many rows with short texts share one model call, at most; 1: each has its own.",
-    default=str(ROWS_A_CALL),
+    default=str(TEXT_LIMITS.rows_per_call),
     least=1,
+    # Each row has its own texts: more rows leave less room for each.
     most=20,
 )
 
 
-def rows_a_call(task: Task) -> int:
-    return int(task.params.get(SHARED_CALLS.name, ROWS_A_CALL))
+def rows_per_call(task: Task) -> int:
+    return int(task.params.get(ROWS_PER_CALL.name, TEXT_LIMITS.rows_per_call))
 
 
-TOGETHER = """
+SHARED_INSTRUCTIONS = """
 
 Several rows are asked at once, each under its own number. What is said above of one row holds for each of them by \
 itself: use for a row nothing but what stands under its number, and number its texts or results as they are there."""
 
-Together: TypeAlias = "tuple[BaseModel | None, Usage]"
-"""A row's part of a common answer, and its share of what the answer took."""
-Waiter: TypeAlias = "asyncio.Future[Together]"
+# A row's part of a shared answer, and its share of the usage.
+SharedReply: TypeAlias = "tuple[BaseModel | None, Usage]"
+Waiter: TypeAlias = "asyncio.Future[SharedReply]"
+# Prompts share a call only if they have the same instructions and the same form of reply.
 Kind: TypeAlias = "tuple[str, type[BaseModel]]"
-"""What prompts must have in common to be asked together: the instructions and the form of the reply."""
 
 
-def prompt_for_rows(alone: tuple[Prompt, ...]) -> Prompt:
-    """One prompt out of those that would ask for each row alone."""
+def build_shared_prompt(alone: tuple[Prompt, ...]) -> Prompt:
+    """Return one prompt for several rows from the prompts for each row alone."""
     rows = "\n\n".join(f"=== ROW {number} ===\n{prompt.text}" for number, prompt in enumerate(alone, start=1))
     return Prompt(
-        instructions=alone[0].instructions + TOGETHER,
+        instructions=alone[0].instructions + SHARED_INSTRUCTIONS,
         text=rows,
         reply=reply_by_name("Rows", tuple(f"row {number}" for number in range(1, len(alone) + 1)), alone[0].reply),
         max_tokens=sum(prompt.max_tokens for prompt in alone),
@@ -68,18 +67,18 @@ def prompt_for_rows(alone: tuple[Prompt, ...]) -> Prompt:
 
 @dataclass(eq=False)
 class OpenBatch(RequestBatch[Prompt]):
-    """Prompts that would ask for each row alone, and wait to be asked together."""
+    """Prompts for single rows that wait to share a call."""
 
     waiting: list[Waiter] = field(default_factory=list)
     documents: set[str] = field(default_factory=set)
-    """Of the user, that the rows are about: with one of them the common answer is forgotten."""
+    """The user's documents that the rows are about: the shared answer is deleted with any of them."""
     timer: asyncio.TimerHandle | None = None
 
 
 class RequestBatcher:
-    """Asks a model for several rows at once. Without a model, each slot decides by its fallback."""
+    """Asks a model about several rows at once. Without a model, each slot uses the fallback."""
 
-    def __init__(self, model: LanguageModel | None, *, rows: int = ROWS_A_CALL) -> None:
+    def __init__(self, model: LanguageModel | None, *, rows: int = TEXT_LIMITS.rows_per_call) -> None:
         self.model = model
         self._rows = rows
         self._shared_rows = self._failed_rows = 0
@@ -94,10 +93,10 @@ class RequestBatcher:
         self._coming.add(slot)
 
     def stop_expecting(self, slot: BatchSlot) -> None:
-        """It waits, or will not come: while nobody is on the way, nobody is waited for."""
+        """Note that a row waits or will not come; once none is on its way, send the open batches."""
         self._coming.discard(slot)
         if not self._coming and self._open:
-            asyncio.get_running_loop().call_later(GRACE, self._send_all)
+            asyncio.get_running_loop().call_later(GRACE_SECONDS, self._send_all)
 
     async def decide(self, decision: Decision[Any, Any], asked: Any, tell: Tell, slot: BatchSlot) -> Outcome[Any]:
         model = self.model
@@ -107,25 +106,30 @@ class RequestBatcher:
         request: dict[str, Any] = {"instructions": prompt.instructions, "prompt": prompt.text}
         request["max_tokens"] = prompt.max_tokens
         reply: BaseModel | None = None
-        is_short = len(prompt.text) <= model.text_room // SHARED_CALL_SHARE
-        if self._pays and is_short and not await model.knows(**request, output=prompt.reply):
+        is_short = len(prompt.text) <= model.text_room // TEXT_LIMITS.shared_call_parts
+        # A row whose answer is cached must not wait for others, or pay a part of their call.
+        if self._pays and is_short and not await model.has_answer(**request, output=prompt.reply):
             reply, share = await self._ask_together(model, prompt, slot)
-            spend(share)
+            record_usage(share)
         self.stop_expecting(slot)
+        # With no shared reply, or one that fails its check, the row is asked alone here.
         outcome = await decide(decision, asked, model, tell, reply)
         if reply is not None:
             self._shared_rows += 1
             self._failed_rows += bool(outcome.left_out or outcome.degraded)
-            await model.remember(reply, **request)
+            # Under the row's own prompt, as if it had been asked alone.
+            await model.store_answer(reply, **request)
         return outcome
 
     @property
     def _pays(self) -> bool:
-        """Return True if rows are asked together at all."""
-        return self._rows > 1 and (self._shared_rows < TRIED or 2 * self._failed_rows <= self._shared_rows)
+        """Return True if rows are batched at all."""
+        # Judged after this many shared rows: if most of them had to be asked again alone, the model is too small for
+        # it.
+        return self._rows > 1 and (self._shared_rows < 6 or 2 * self._failed_rows <= self._shared_rows)
 
-    async def _ask_together(self, model: LanguageModel, prompt: Prompt, slot: BatchSlot) -> Together:
-        """No answer for one that is alone."""
+    async def _ask_together(self, model: LanguageModel, prompt: Prompt, slot: BatchSlot) -> SharedReply:
+        """Return the row's part of a shared answer; no answer if no other row joined the batch."""
         loop = asyncio.get_running_loop()
         kind = prompt.instructions, prompt.reply
         size = len(prompt.text)
@@ -135,11 +139,12 @@ class RequestBatcher:
         waiter: Waiter = loop.create_future()
         batch.add(prompt, size)
         batch.waiting.append(waiter)
-        batch.documents.update(concerned())
+        # The task that asks has a context of its own and would not know them.
+        batch.documents.update(tracked_documents())
         if batch.is_full:
             self._send(kind)
         elif batch.timer is None:
-            batch.timer = loop.call_later(LINGER, self._send, kind)
+            batch.timer = loop.call_later(LINGER_SECONDS, self._send, kind)
         self.stop_expecting(slot)
         return await waiter
 
@@ -154,23 +159,25 @@ class RequestBatcher:
             return
         if batch.timer is not None:
             batch.timer.cancel()
-        # In a context of its own: what it takes is told to each of its rows, not to the one that came first.
+        # In its own context, so that the usage is split among the rows instead of counting for the first one.
         task = asyncio.get_running_loop().create_task(self._ask(batch), context=Context())
         self._asking.add(task)
         task.add_done_callback(self._asking.discard)
         for waiter in batch.waiting:
+            # If all rows of a batch are cancelled, the answer is not needed.
             waiter.add_done_callback(lambda _: all(each.done() for each in batch.waiting) and task.cancel())
 
     async def _ask(self, batch: OpenBatch) -> None:
-        from tablewright.models.budget import dispensable
+        from tablewright.llm.budget import optional_request
 
         assert self.model is not None
         reply: Any = None
-        meter = Meter()
+        meter = UsageMeter()
         try:
-            with metered(meter), dispensable(), concerning(sorted(batch.documents)):
+            with measure_usage(meter), optional_request(), track_documents(sorted(batch.documents)):
+                # A batch of one is no batch: the row asks alone, with its usual prompt.
                 if len(batch.items) > 1:
-                    prompt = prompt_for_rows(tuple(batch.items))
+                    prompt = build_shared_prompt(tuple(batch.items))
                     reply = await self.model.ask(
                         instructions=prompt.instructions,
                         prompt=prompt.text,
@@ -178,17 +185,18 @@ class RequestBatcher:
                         max_tokens=prompt.max_tokens,
                     )
         except Exception:
-            pass  # whatever it was: each row asks alone then, and says what is wrong
+            # Each row then asks alone, and reports the error itself.
+            pass
         finally:
             replies = [None] * len(batch.items) if reply is None else answers_by_name(reply)
-            shares = share_usage(meter.usage, len(batch.items))
+            shares = split_usage(meter.usage, len(batch.items))
             for waiter, one, share in zip(batch.waiting, replies, shares, strict=True):
                 if not waiter.done():
                     waiter.set_result((one, share))
 
 
 class BatchSlot:
-    """The place of one row among those that are asked together."""
+    """One row's access to the batcher."""
 
     def __init__(self, batcher: RequestBatcher) -> None:
         self._batcher = batcher
@@ -200,7 +208,7 @@ class BatchSlot:
 
     @contextmanager
     def on_the_way(self) -> Iterator[None]:
-        """Around everything that a row does until it has asked all it asks: others may wait for it a little."""
+        """Announce that the row will ask soon, so that others wait a little for it."""
         self._on_the_way = True
         self._batcher.expect(self)
         try:
@@ -217,8 +225,8 @@ class BatchSlot:
                 self._batcher.expect(self)
 
 
-def share_usage(usage: Usage, rows: int) -> list[Usage]:
-    """Tokens and dollars in equal parts; the call itself counts for the first."""
+def split_usage(usage: Usage, rows: int) -> list[Usage]:
+    """Return the usage of each row: equal parts of tokens and dollars; the call counts for the first."""
     part = Usage(
         input_tokens=usage.input_tokens // rows,
         cached_tokens=usage.cached_tokens // rows,

@@ -12,33 +12,33 @@ from typing import TYPE_CHECKING
 import msgspec
 from msgspec import structs
 
-from tablewright.decisions.decision import decide
-from tablewright.decisions.plan_patterns import INSTRUCTIONS, Plan, PlanPatterns
-from tablewright.domain.model import Field, Finding, Noun, Row, Table
-from tablewright.domain.text import cell_text, new_queries
-from tablewright.models.text_budget import ROWS_A_CALL
-from tablewright.sources.source import Source
+from tablewright.domain.model import Field, Finding, Row, Struct, Table
+from tablewright.domain.text import cell_text, drop_tried_queries
+from tablewright.llm.tasks.decision import decide
+from tablewright.llm.tasks.plan_patterns import INSTRUCTIONS, PatternsToPlan, PlanPatterns
+from tablewright.llm.text_budget import TEXT_LIMITS
 from tablewright.strategies.investigation import RowInvestigation
 from tablewright.strategies.request_batcher import RequestBatcher
-from tablewright.strategies.strategy import FIRST, Feedback, Task, Tell, Tools
+from tablewright.strategies.strategy import FIRST_ATTEMPT, Feedback, Task, Tell, Tools
 from tablewright.strategies.subject import (
     allow_queries,
-    by_subject,
+    fill_patterns,
+    group_by_subject,
+    identifying_columns,
+    make_subject,
     other_columns,
-    queries_for,
+    require_web,
     subject_columns,
-    subject_of,
-    telling_columns,
-    web_of,
 )
+from tablewright.web.source import Source
 
 if TYPE_CHECKING:
-    from tablewright.models.model import LanguageModel
+    from tablewright.llm.model import LanguageModel
     from tablewright.store.cache import Cache
 
 
-class RowAttempt(Noun, frozen=True, gc=True):
-    """One look at a row: the fields it is for, what earlier attempts taught, and what was gathered for them so far."""
+class RowAttempt(Struct, frozen=True, gc=True):
+    """One attempt at a row: its fields, the feedback from earlier attempts, and everything gathered so far."""
 
     row: Row
     fields: tuple[Field, ...]
@@ -47,7 +47,7 @@ class RowAttempt(Noun, frozen=True, gc=True):
 
     @property
     def is_again(self) -> bool:
-        """In this run, or because the user wants something else than an earlier one found."""
+        """True for a further attempt in this run, or if the user refused what an earlier run found."""
         return self.feedback.attempt > 1 or bool(self.feedback.avoid_patterns)
 
     @property
@@ -61,12 +61,12 @@ class RowAttempt(Noun, frozen=True, gc=True):
         columns: tuple[str, ...],
         telling: tuple[str, ...],
         avoid: Collection[str],
-    ) -> PlanPatterns:
-        """Return the question which queries find these fields. Nothing of the row is in it but the cells of `columns`,
-        and, on a further attempt, why its cells were weak and what people said of them."""
+    ) -> PatternsToPlan:
+        """Return the request for search patterns for these fields. Of the row it has only the cells of `columns` and,
+        in a further attempt, why its cells were weak and what people said of them."""
         subject, names = self.investigation.subject, {field.name for field in fields}
         shared = {column: text for column, text in subject.context.items() if column in columns}
-        return PlanPatterns(
+        return PatternsToPlan(
             key=subject.column,
             fields=fields,
             columns=columns,
@@ -81,8 +81,8 @@ class RowAttempt(Noun, frozen=True, gc=True):
 
 
 class RowAnswers:
-    """The rows of one run. Fields that ask about the same thing are found together, or each by itself if `apart`; rows
-    with short texts share a call, so many at most."""
+    """Answers the rows of one run. Fields that ask about the same thing are found together, or one by one if `apart`;
+    at most `rows` rows with short texts share a call."""
 
     has_stronger = False
 
@@ -92,7 +92,7 @@ class RowAnswers:
         tools: Tools,
         web: Source,
         *,
-        rows: int = ROWS_A_CALL,
+        rows: int = TEXT_LIMITS.rows_per_call,
         apart: bool = False,
         side_by_side: Collection[str] = (),
     ) -> None:
@@ -104,14 +104,14 @@ class RowAnswers:
         self._batcher = RequestBatcher(tools.model, rows=rows)
         columns = subject_columns(task)
         self.groups = (
-            [(columns[field.name], (field,)) for field in task.fields] if apart else [*by_subject(task).items()]
+            [(columns[field.name], (field,)) for field in task.fields] if apart else [*group_by_subject(task).items()]
         )
 
     async def answer(self, attempt: RowAttempt) -> Sequence[Finding]:
         raise NotImplementedError
 
     async def __call__(self, row: Row, tell: Tell) -> Sequence[Finding]:
-        return await self.begin(row, tell).attempt(FIRST)
+        return await self.begin(row, tell).attempt(FIRST_ATTEMPT)
 
     def begin(self, row: Row, tell: Tell) -> InvestigatedRow:
         asked = {field.name for field in self.task.fields}
@@ -120,7 +120,7 @@ class RowAnswers:
             if wanted := tuple(field for field in fields if row.cell(field.name).needs_work):
                 investigations.append(
                     RowInvestigation(
-                        subject_of(self.task.table, row, column, asked),
+                        make_subject(self.task.table, row, column, asked),
                         wanted,
                         self.tools,
                         self.web,
@@ -135,7 +135,7 @@ class RowAnswers:
 
 
 class InvestigatedRow:
-    """One row under work."""
+    """One row in progress, with an investigation for each thing that it is asked about."""
 
     remembers = True
 
@@ -149,6 +149,7 @@ class InvestigatedRow:
         for investigation in self._investigations:
             fields = tuple(field for field in investigation.fields if feedback.wants(field.name))
             column = investigation.subject.column
+            # A question about an empty cell has no subject to search for.
             if fields and not cell_text(self._row.cell(column)).strip():
                 empty = f"{column} is empty"
                 findings += [Finding(field=field.name, reason="not_applicable", error=empty) for field in fields]
@@ -161,10 +162,10 @@ class InvestigatedRow:
 
 
 class PerFieldAnswers(RowAnswers):
-    """Answers the fields of a row one after the other; what was weak is looked at again with other queries."""
+    """Answers the fields of a row one by one; weak fields are looked for again with other queries."""
 
     def __init__(self, task: Task, tools: Tools) -> None:
-        super().__init__(task, tools, web_of(tools), apart=True)
+        super().__init__(task, tools, require_web(tools), apart=True)
         self._generator = PatternGenerator(tools.model, tools.patterns)
 
     async def answer_field(
@@ -180,62 +181,64 @@ class PerFieldAnswers(RowAnswers):
             return [await self.answer_field(field, attempt.investigation, queries, attempt.feedback)]
 
     async def queries(self, attempt: RowAttempt) -> Sequence[str]:
-        """Different ways to ask a search engine for one field of one row, the most promising first."""
+        """Return queries for one field of one row, the most promising first."""
         (field,), investigation, feedback = attempt.fields, attempt.investigation, attempt.feedback
         subject = investigation.subject
         asked = attempt.ask_for_patterns(
             self.task.table,
             (field,),
             other_columns(self.task, subject.column),
-            telling_columns(subject, (field,)),
+            identifying_columns(subject, (field,)),
             feedback.avoid_patterns,
         )
         patterns = await self._generator.plan(asked, investigation.note)
-        of_pattern = {p: queries_for((p,), subject, attempt.row, (field,)) for p in patterns}
+        of_pattern = {p: fill_patterns((p,), subject, attempt.row, (field,)) for p in patterns}
         investigation.patterns |= {query: p for p, queries in of_pattern.items() for query in queries}
-        queries = queries_for(patterns, subject, attempt.row, (field,))
-        allow_queries(queries, planned_anew=bool(asked.avoid))
-        return new_queries(queries, (*investigation.queries, *feedback.avoid_queries))
+        queries = fill_patterns(patterns, subject, attempt.row, (field,))
+        allow_queries(queries, is_replanned=bool(asked.avoid))
+        return drop_tried_queries(queries, (*investigation.queries, *feedback.avoid_queries))
 
 
 # ── search patterns ──────────────────────────────────────────────────────────────────────────────────────────────────
 
-KIND = "patterns"
 
+class PatternCache:
+    """Search patterns in the store's cache, next to the model answers."""
 
-class KeptPatterns:
-    """In the store, beside the answers that were bought."""
+    _KIND = "patterns"
 
     def __init__(self, cache: Cache) -> None:
         self._cache = cache
 
     async def get(self, key: str) -> tuple[str, ...] | None:
-        kept = await self._cache.get(KIND, key)
+        kept = await self._cache.get(self._KIND, key)
         return None if kept is None else msgspec.json.decode(kept, type=tuple[str, ...])
 
     async def set(self, key: str, patterns: tuple[str, ...]) -> None:
-        await self._cache.put(KIND, key, msgspec.json.encode(patterns))
+        await self._cache.put(self._KIND, key, msgspec.json.encode(patterns))
 
 
 class PatternGenerator:
-    """Asks the model and keeps what it planned; rows that ask for the same plan wait for one. A plan that had to be
-    made without the model holds for the whole run, but the next one asks again."""
+    """Asks the model for search patterns and caches them; rows that need the same plan share one call. A plan that had
+    to be made without the model holds for this run only."""
 
-    def __init__(self, model: LanguageModel | None, kept: KeptPatterns | None = None) -> None:
+    def __init__(self, model: LanguageModel | None, kept: PatternCache | None = None) -> None:
         self._model = model
         self._kept = kept
         self._of_this_run: dict[str, tuple[str, ...]] = {}
         self._planning: dict[str, asyncio.Lock] = {}
 
-    async def plan(self, asked: PlanPatterns, tell: Tell) -> tuple[str, ...]:
+    async def plan(self, asked: PatternsToPlan, tell: Tell) -> tuple[str, ...]:
         if self._model is None:
-            return Plan().fallback(asked)
-        key = pattern_key(asked, self._model.name)
+            return PlanPatterns().fallback(asked)
+        key = hash_pattern_request(asked, self._model.name)
+        # All rows start at once and need the same plan: the first asks, the others wait for it.
         async with self._planning.setdefault(key, asyncio.Lock()):
             patterns = self._of_this_run.get(key) or (await self._kept.get(key) if self._kept else None)
             if patterns is None:
-                outcome = await decide(Plan(), asked, self._model, tell)
+                outcome = await decide(PlanPatterns(), asked, self._model, tell)
                 patterns = outcome.decided
+                # A plan that was made without the model, or corrected, should not outlive a better one.
                 if self._kept and not outcome.degraded and not outcome.left_out:
                     await self._kept.set(key, patterns)
                 else:
@@ -243,17 +246,18 @@ class PatternGenerator:
             return patterns
 
 
-def pattern_key(asked: PlanPatterns, planner: str) -> str:
-    """SHA-256 of the sorted columns, of what is known beside them, and of why earlier patterns were not enough."""
+def hash_pattern_request(asked: PatternsToPlan, planner: str) -> str:
+    """Return the SHA-256 of the planner, the sorted columns, and the reasons why earlier patterns were not enough."""
     feedback = [
         asked.attempt,
         sorted(asked.avoid),
+        # The kind of weakness, not its text: the text names values of one row, and no two rows would share a plan.
         sorted((weak.name, weak.weakness) for weak in asked.weak),
         *sorted(asked.notes.items()),
     ]
-    columns = [asked.key, sorted(asked.columns), sorted(map(metadata, asked.fields))]
+    columns = [asked.key, sorted(asked.columns), sorted(map(describe_for_key, asked.fields))]
     return hashlib.sha256(msgspec.json.encode([planner, INSTRUCTIONS, columns, feedback])).hexdigest()
 
 
-def metadata(field: Field) -> tuple[str, str, str]:
+def describe_for_key(field: Field) -> tuple[str, str, str]:
     return field.name, field.type, field.question or field.description

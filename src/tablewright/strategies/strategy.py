@@ -1,7 +1,7 @@
-"""The form every strategy has: how one row is answered.
+"""The interface of a strategy, which answers one row, and the registry of all that are installed.
 
-A strategy returns findings and never writes. Built-ins, other packages and plugin files enter by the same door, the
-group `tablewright.strategies`: a subclass of `Strategy` that takes no arguments, or a function of a row:
+A strategy returns findings and never writes. Built-ins, other packages and plugin files are found in the same way, as
+entry points of the group `tablewright.strategies`: a subclass of `Strategy` without arguments, or a function of a row:
 
     def register(row):
         return requests.get(ADDRESS, params={"q": row["Company"]}).json()    # {"Seat": "Aldermoor", "Staff": 31}
@@ -17,61 +17,61 @@ from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, runtime_checkable
 
-from tablewright.domain.fieldspec import named_placeholders, replace_columns
-from tablewright.domain.model import Attempt, Field, Finding, Noun, Row, Step, Table, WeakColumn, column_key
+from tablewright.domain.fieldspec import fill_template, list_placeholders
+from tablewright.domain.model import Attempt, Field, Finding, Row, Step, Struct, Table, WeakColumn, column_key
 from tablewright.domain.text import cell_text
 from tablewright.errors import UsageError
-from tablewright.plugins import Plugin, is_plain_function, names, plugins, suggestion
-from tablewright.sources.breaker import WatchedSource, watched_model
-from tablewright.threads import run_foreign
+from tablewright.plugins import Plugin, find_plugins, is_plain_function, plugin_names, suggest_plugin
+from tablewright.threads import run_in_foreign_thread
+from tablewright.web.breaker import WatchedSource, watch_model
 
 if TYPE_CHECKING:
-    from tablewright.corpus.corpus import Corpus
-    from tablewright.models.budget import Budget
-    from tablewright.models.model import LanguageModel
-    from tablewright.sources.breaker import CircuitBreaker
-    from tablewright.sources.source import Source
-    from tablewright.strategies.row_answers import KeptPatterns
+    from tablewright.documents.corpus import Corpus
+    from tablewright.llm.budget import Budget
+    from tablewright.llm.model import LanguageModel
+    from tablewright.strategies.row_answers import PatternCache
+    from tablewright.web.breaker import CircuitBreaker
+    from tablewright.web.source import Source
 
-GROUP = "tablewright.strategies"
+ENTRY_POINT_GROUP = "tablewright.strategies"
 
 Kind: TypeAlias = Literal["enrichment", "action"]
 
-OWN_WORD = 0.9
-"""How sure a value is that a program gives without a source."""
 
-Known: TypeAlias = "Mapping[str, Any] | Sequence[Finding]"
-RowFunction: TypeAlias = "Callable[[dict[str, Any]], Known | Awaitable[Known]]"
+RowFunctionResult: TypeAlias = "Mapping[str, Any] | Sequence[Finding]"
+RowFunction: TypeAlias = "Callable[[dict[str, Any]], RowFunctionResult | Awaitable[RowFunctionResult]]"
 
 
 class Tell(Protocol):
-    """Called with each step as it happens, for those who watch and for the trace: of some fields, or, where none is
-    named, of the whole row."""
+    """A callback for each step as it happens, for watchers and the trace. A step without fields is about the whole
+    row."""
 
     def __call__(self, step: Step, *fields: str) -> None: ...
 
 
 class Trace:
-    """The steps of one row, as a strategy tells them; the engine reads them while it answers and afterwards."""
+    """The steps of one row, as its strategy reports them; the engine reads them while it answers and afterwards."""
 
     def __init__(self) -> None:
-        self.told: list[tuple[Step, tuple[str, ...]]] = []
-        """Each step with the fields that it is about; none: the whole row."""
+        self.steps: list[tuple[Step, tuple[str, ...]]] = []
+        """Each step with its fields; no field means the whole row."""
         self.focus: tuple[str, ...] = ()
-        """The fields of a step that names none."""
+        """The fields of steps that name none."""
         self._passed_on = 0
         self._is_new = asyncio.Event()
 
     def __call__(self, step: Step, *fields: str) -> None:
+        # Refused here, where the trace of the error still names the strategy.
         if not isinstance(step, Step):
             raise TypeError(f"a {type(step).__name__} is not a Step")
-        self.told.append((step, fields or self.focus))
+        self.steps.append((step, fields or self.focus))
         self._is_new.set()
 
     def take_new(self) -> list[Step]:
         """Return the steps since the last call."""
-        new = [step for step, _ in self.told[self._passed_on :]]
+        new = [step for step, _ in self.steps[self._passed_on :]]
         self._passed_on += len(new)
+        # After the count has moved on: a step that comes later sets it again.
         self._is_new.clear()
         return new
 
@@ -80,14 +80,14 @@ class Trace:
         return self.take_new()
 
 
+# Answers one row: reports its steps, and returns a finding for each of the fields. An answer that holds resources for
+# all rows, such as worker processes, has a coroutine `close`.
 Answer: TypeAlias = Callable[[Row, Tell], Awaitable[Sequence[Finding]]]
-"""Answers one row: tells its steps on the way, and returns a finding for each of the fields. One that holds something
-open for its rows, such as worker processes, has a coroutine `close`."""
 TracedAnswer: TypeAlias = Callable[[Row, Trace], Awaitable[Sequence[Finding]]]
 
 
-class Parameter(Noun, frozen=True):
-    """What a user may set: one of `choices`, or a whole number between `least` and `most`, or any text."""
+class Parameter(Struct, frozen=True):
+    """A parameter that users may set: one of `choices`, a whole number between `least` and `most`, or any text."""
 
     name: str
     help: str
@@ -100,33 +100,34 @@ class Parameter(Noun, frozen=True):
         if self.choices and text not in self.choices:
             raise UsageError(f"{self.name} cannot be {text!r}.", advice=f"It is one of: {', '.join(self.choices)}.")
         if self.least is not None or self.most is not None:
+            # A million is more than any parameter that has no limit of its own makes sense for.
             low, high = self.least or 0, 1_000_000 if self.most is None else self.most
             if not (text.isdecimal() and low <= int(text) <= high):
                 raise UsageError(f"{self.name} must be a whole number from {low} to {high}, not {text!r}.")
         return text
 
 
-class Task(Noun, frozen=True, gc=True):
-    """What is asked of a strategy: these fields of this table. `params` has every parameter that is set."""
+class Task(Struct, frozen=True, gc=True):
+    """The fields of a table that a strategy should answer. `params` has every parameter that is set."""
 
     table: Table
     fields: tuple[Field, ...]
     params: Mapping[str, str] = {}
     examples: Mapping[str, tuple[str, ...]] = {}
-    """By field, values of it that people accepted or wrote: they show its form."""
+    """By field, values that people accepted or wrote, as examples of its form."""
 
     def question(self, field: Field, row: Row) -> str:
-        """The field's question with the row's values in place of {Column}, whatever the case it is written in."""
+        """Return the field's question with the row's values in place of {Column}, in upper or lower case."""
         names = {column_key(each.name): each.name for each in self.table.fields}
-        cells = {name: row.cell(names.get(column_key(name), name)) for name in named_placeholders(field.question)}
-        return replace_columns(field.question, {name: cell_text(cell) for name, cell in cells.items()}).strip()
+        cells = {name: row.cell(names.get(column_key(name), name)) for name in list_placeholders(field.question)}
+        return fill_template(field.question, {name: cell_text(cell) for name, cell in cells.items()}).strip()
 
 
-class Effort(Noun, frozen=True):
-    """What something is likely to take; parts of one where it is not always needed."""
+class Effort(Struct, frozen=True):
+    """The expected use of services; fractions if they are not always needed."""
 
     calls: float = 0.0
-    """Of a model."""
+    """Calls of a model."""
     input_tokens: float = 0.0
     output_tokens: float = 0.0
     searches: float = 0.0
@@ -139,10 +140,10 @@ class Effort(Noun, frozen=True):
         return Effort(**{name: getattr(self, name) * times for name in self.__struct_fields__})
 
 
-class Expected(Noun, frozen=True):
-    """What a strategy is likely to take: for one row, and once for the table, however many rows it has.
+class Expected(Struct, frozen=True):
+    """The expected effort of a strategy: for one row, and once for the table, however many rows it has.
 
-    `again` and `again_once` are the same for a further attempt, by a strategy that looks again at what was weak.
+    `again` and `again_once` are the same for a further attempt at weak columns.
     """
 
     row: Effort = Effort()
@@ -153,40 +154,40 @@ class Expected(Noun, frozen=True):
 
 class Strategy:
     name: str
-    """What people write after --strategy."""
+    """The value of --strategy."""
     display_name: str
     summary: str = ""
-    """In a line, how it answers, for those who choose."""
+    """One line that helps people to choose."""
     kind: Kind = "enrichment"
-    """Produces values, or has an effect elsewhere: then people are asked before it starts."""
+    """An enrichment produces values; an action has an effect elsewhere and starts only after a confirmation."""
     max_steps: int = 1
-    """Searches, pages and computations a cell, at most."""
+    """The most searches, pages and computations per cell."""
     concurrency: int = 3
-    """Rows worked on at once, unless the user says otherwise."""
+    """Rows in progress at once, unless the user says otherwise."""
     needs_identity: bool = True
-    """Whether a row without a name is skipped."""
+    """Skip rows without a name."""
     repeats: bool = True
-    """Whether another attempt at a row can find more. What is made of the row alone comes out the same again."""
+    """True if another attempt at a row can find more; a value made from the row alone would be the same again."""
     parameters: Sequence[Parameter] = ()
 
     def needs(self, task: Task) -> Collection[Need]:
-        """Return the tools to open for it: the web, the model. One that computes or asks an API of its own needs
-        neither."""
+        """Return the tools to open: the web, the model, the documents. A strategy that computes or uses its own API
+        needs none."""
         return ()
 
     def columns(self, task: Task) -> Collection[str] | None:
-        """The columns of a row that it looks at; None for all of them."""
+        """Return the columns of a row that it reads; None for all."""
         return None
 
     def rows_at_once(self, task: Task) -> int:
         return self.concurrency
 
     def expected(self, task: Task, tools: Tools) -> Expected | None:
-        """Return what a run is likely to take, for `--estimate`; None: it does not say, and what it needs must tell."""
+        """Return the expected effort, for `--estimate`; None lets the engine guess from `needs`."""
         return None
 
     def prepare(self, task: Task, tools: Tools) -> Answer:
-        """Once for all rows; raises UsageError for what can never work."""
+        """Return the answer for all rows of a run; raise UsageError for a task that can never work."""
         raise NotImplementedError
 
 
@@ -199,7 +200,9 @@ class FunctionStrategy(Strategy):
 
     def prepare(self, task: Task, tools: Tools) -> Answer:
         async def answer(row: Row, tell: Tell) -> Sequence[Finding]:
-            known = await call(self._function, {each.name: row.cell(each.name).value for each in task.table.fields})
+            known = await call_row_function(
+                self._function, {each.name: row.cell(each.name).value for each in task.table.fields}
+            )
             found = {each.field: each for each in self._findings(known)}
             note = f"{self.name} returned {', '.join(found) or 'nothing'} for this row."
             return [
@@ -209,9 +212,10 @@ class FunctionStrategy(Strategy):
         return answer
 
     def _findings(self, known: Any) -> list[Finding]:
+        # A program that gives a value without a source is trusted, but less than a good quote.
         if isinstance(known, Mapping):
             return [
-                value if isinstance(value, Finding) else Finding(field=name, value=value, confidence=OWN_WORD)
+                value if isinstance(value, Finding) else Finding(field=name, value=value, confidence=0.9)
                 for name, value in known.items()
                 if value is not None
             ]
@@ -229,23 +233,25 @@ async def close_answer(answer: Answer) -> None:
         await close()
 
 
-async def call(function: Callable[..., Any], *arguments: Any) -> Any:
-    """Of a function that waits, or of one that blocks: that one has a thread."""
+async def call_row_function(function: Callable[..., Any], *arguments: Any) -> Any:
+    """Return the result of a function: await a coroutine, run any other in a thread."""
     if inspect.iscoroutinefunction(function):
         return await function(*arguments)
-    result = await run_foreign(function, *arguments)
+    # Foreign code may block; it must not hold up the event loop.
+    result = await run_in_foreign_thread(function, *arguments)
     return await result if inspect.isawaitable(result) else result
 
 
-def announced(kind: Kind | None = None) -> dict[str, Strategy | UsageError]:
-    """All that are installed, by name: the strategy, or why it cannot be loaded. With `kind` only those of that kind;
-    of what cannot be loaded nobody knows it."""
+def list_installed_strategies(kind: Kind | None = None) -> dict[str, Strategy | UsageError]:
+    """Return all installed strategies by name, or why one cannot be loaded; with `kind` only those of that kind,
+    without the broken ones, whose kind is unknown."""
     found: dict[str, Strategy | UsageError] = {}
-    for entry in sorted(plugins(GROUP), key=lambda entry: entry.name):
+    for entry in sorted(find_plugins(ENTRY_POINT_GROUP), key=lambda entry: entry.name):
         if entry.name in found:
-            continue  # two packages of one name: the first counts, here as in find_strategy
+            # Of two packages with one name the first counts, as in find_strategy.
+            continue
         try:
-            found[entry.name] = load(entry)
+            found[entry.name] = load_strategy(entry)
         except UsageError as problem:
             found[entry.name] = problem
     if kind is None:
@@ -254,16 +260,17 @@ def announced(kind: Kind | None = None) -> dict[str, Strategy | UsageError]:
 
 
 def find_strategy(name: str) -> Strategy:
-    for entry in plugins(GROUP, name):
-        return load(entry)
-    raise UsageError(f"There is no strategy {name!r}.", advice=suggestion(name, names(GROUP)))
+    for entry in find_plugins(ENTRY_POINT_GROUP, name):
+        return load_strategy(entry)
+    raise UsageError(f"There is no strategy {name!r}.", advice=suggest_plugin(name, plugin_names(ENTRY_POINT_GROUP)))
 
 
-def load(entry: Plugin) -> Strategy:
+def load_strategy(entry: Plugin) -> Strategy:
     try:
         added = entry.load()
         strategy = FunctionStrategy(added, entry.name) if is_plain_function(added) else added()
-    except Exception as error:  # somebody else's package; whatever it raises, ours goes on
+    except Exception as error:
+        # Code of another package may raise anything.
         problem = f"{type(error).__name__}: {error}"
         raise UsageError(
             f"The strategy {entry.name!r} cannot be loaded ({problem}).", advice=f"It comes from {entry.value}."
@@ -278,8 +285,8 @@ def load(entry: Plugin) -> Strategy:
     return strategy
 
 
-def checked_params(strategy: Strategy, params: Mapping[str, str]) -> dict[str, str]:
-    """The parameters as the strategy declares them, with its defaults; raises UsageError for what it does not know."""
+def check_params(strategy: Strategy, params: Mapping[str, str]) -> dict[str, str]:
+    """Return the parameters with the strategy's defaults; raise UsageError for unknown names and values."""
     known = {parameter.name: parameter for parameter in strategy.parameters}
     for name in params:
         if name not in known:
@@ -294,20 +301,20 @@ def checked_params(strategy: Strategy, params: Mapping[str, str]) -> dict[str, s
 # ── further attempts ─────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-class Feedback(Noun, frozen=True):
-    """What the next attempt is told: the attempts before it, and what people said of the cells. The first attempt at a
-    row that is new is told nothing: `FIRST`."""
+class Feedback(Struct, frozen=True):
+    """Input for the next attempt: the attempts before it, and what people said of the cells. The first attempt at a new
+    row has none: `FIRST_ATTEMPT`."""
 
     previous: tuple[Attempt, ...] = ()
     """The attempts of this run, oldest first."""
     earlier: tuple[Attempt, ...] = ()
-    """The attempts of earlier runs at the columns now asked, oldest first."""
+    """The attempts of earlier runs at the open columns, oldest first."""
     avoided: tuple[Attempt, ...] = ()
-    """Those of `earlier` whose queries and pages are not to be tried again: the user asked again, or flagged a cell."""
+    """Attempts of `earlier` whose queries and pages must not be repeated: the user asked again, or flagged a cell."""
     notes: Mapping[str, str] = {}
-    """By field, what a person said of its cell: "A person flagged 'Paris': wrong city"."""
+    """By field, a person's remark on its cell: "A person flagged 'Paris': wrong city"."""
     is_last: bool = False
-    """Whether this is the last attempt allowed: a stronger model, where there is one, is asked now."""
+    """True for the last attempt allowed, which asks the stronger model if there is one."""
 
     @property
     def attempt(self) -> int:
@@ -327,7 +334,7 @@ class Feedback(Noun, frozen=True):
 
     @property
     def avoid_urls(self) -> tuple[str, ...]:
-        """Of an earlier run only what was read: a page that could not be reached then may be reached now."""
+        """Return pages not to open again. Pages that refused in an earlier run may be reachable now."""
         old = (url for attempt in self.avoided for url in attempt.urls if url not in attempt.refused)
         return tuple(dict.fromkeys((*old, *(url for attempt in self.previous for url in attempt.urls))))
 
@@ -337,27 +344,26 @@ class Feedback(Noun, frozen=True):
 
     @property
     def hints(self) -> tuple[str, ...]:
-        """Return what to look for instead, by the last attempt of this run or, for its first, by the last one
-        avoided."""
+        """Return suggestions from the last attempt of this run or, for its first, from the last one avoided."""
         return self._tried[-1].assessment.suggestions if self._tried else ()
 
     @property
     def focus(self) -> tuple[str, ...]:
-        """The columns to work on; none: all that are open."""
+        """The columns to work on; empty means all open ones."""
         return tuple(column.name for column in self.weak)
 
     def wants(self, field: str) -> bool:
         return not self.weak or field in self.focus
 
 
-FIRST = Feedback()
+FIRST_ATTEMPT = Feedback()
 
 
-class Work(Protocol):
-    """One row under work, between its attempts.
+class RowWork(Protocol):
+    """One row in progress, kept between its attempts.
 
-    `remembers`: its findings weigh all that was read in earlier attempts too, so the newer replaces the older; else the
-    engine merges the two."""
+    `remembers`: its findings include everything read in earlier attempts, so the newer replaces the older; otherwise
+    the engine merges the two."""
 
     remembers: bool
 
@@ -366,14 +372,14 @@ class Work(Protocol):
 
 @runtime_checkable
 class Repeatable(Protocol):
-    """An `Answer` that can look again at what was weak. Called like any other, it looks once."""
+    """An `Answer` that supports further attempts. Called like any other, it makes one."""
 
     has_stronger: bool
-    """Whether a stronger model waits for the last attempt."""
+    """True if a stronger model is kept for the last attempt."""
 
     async def __call__(self, row: Row, tell: Tell) -> Sequence[Finding]: ...
 
-    def begin(self, row: Row, tell: Tell) -> Work: ...
+    def begin(self, row: Row, tell: Tell) -> RowWork: ...
 
 
 Need: TypeAlias = Literal["web", "model", "documents"]
@@ -382,30 +388,37 @@ Need: TypeAlias = Literal["web", "model", "documents"]
 @dataclass(frozen=True, kw_only=True)
 class Tools:
     web: Source | None = None
-    """Where pages are searched: the web, the user's documents, or both."""
+    """The source to search: the web, the user's documents, or both."""
     documents: Corpus | None = None
     prefers: Literal["", "page", "document"] = ""
-    """Where both are searched and disagree: which is believed."""
+    """The kind of source that wins if both are searched and disagree."""
     model: LanguageModel | None = None
-    """None: the built-in rules decide."""
+    """None lets the built-in rules decide."""
     strong: LanguageModel | None = None
-    """A stronger model, for what is still weak on the last attempt."""
+    """A stronger model, for columns that are still weak on the last attempt."""
     strict: bool = False
-    """Whether values that a model concluded from quotes, rather than read in them, are refused."""
+    """Refuse values that a model concluded from quotes instead of reading them there."""
     cascade: bool = False
-    """Whether the model is asked only for what the built-in reader is not sure of."""
-    patterns: KeptPatterns | None = None
-    """Where search patterns are kept; None: for this run only."""
+    """Ask the model only for fields that the built-in reader is not sure of."""
+    patterns: PatternCache | None = None
+    """The store of search patterns; None keeps them for this run only."""
     budget: Budget | None = None
 
     def watched_by(self, breaker: CircuitBreaker) -> Tools:
-        """Return the same tools, of which the breaker sees what fails."""
+        """Return the same tools, reporting their failures to the breaker."""
         return replace(
             self,
             web=WatchedSource(self.web, breaker) if self.web is not None else None,
-            model=watched_model(self.model, breaker),
-            strong=watched_model(self.strong, breaker),
+            model=watch_model(self.model, breaker),
+            strong=watch_model(self.strong, breaker),
         )
 
 
 NO_TOOLS = Tools()
+
+# Opens the tools for what a strategy needs.
+OpenTools: TypeAlias = Callable[[Collection[Need]], Awaitable[Tools]]
+
+
+async def open_no_tools(needs: Collection[Need]) -> Tools:
+    return NO_TOOLS

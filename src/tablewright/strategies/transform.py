@@ -8,24 +8,21 @@ from typing import TYPE_CHECKING
 
 from msgspec import structs
 
-from tablewright.citations.quotes import LONGEST_QUOTE, looks_like_prompt_injection
-from tablewright.decisions.write_cells import SURE, Write, WriteCells, WrittenCell
-from tablewright.domain.fieldspec import columns_in
+from tablewright.citations.quotes import MAX_QUOTE_CHARACTERS, looks_like_prompt_injection
+from tablewright.domain.fieldspec import find_template_columns
 from tablewright.domain.model import Evidence, Field, Finding, Reason, Row, Step
-from tablewright.domain.text import cell_text, show
+from tablewright.domain.text import cell_text, format_value
 from tablewright.errors import BadField, UsageError
+from tablewright.llm.tasks.write_cells import BASIS_CONFIDENCE, CellsToWrite, WriteCells, WrittenCell
+from tablewright.llm.text_budget import TEXT_LIMITS, cell_room, cut_text
 from tablewright.messages.catalogue import PageText
-from tablewright.models.text_budget import ROWS_A_CALL, cell_room, cut_text
 from tablewright.strategies import estimates
-from tablewright.strategies.compute import empty_inputs, failed
-from tablewright.strategies.request_batcher import SHARED_CALLS, RequestBatcher, rows_a_call
+from tablewright.strategies.compute import describe_empty_inputs, make_failed_finding
+from tablewright.strategies.request_batcher import ROWS_PER_CALL, RequestBatcher, rows_per_call
 from tablewright.strategies.strategy import Answer, Expected, Feedback, Need, Strategy, Task, Tell, Tools
 
 if TYPE_CHECKING:
-    from tablewright.models.model import LanguageModel
-
-NOT_GIVEN = "the row does not give it"
-NO_NOTES: Mapping[str, str] = {}
+    from tablewright.llm.model import LanguageModel
 
 
 class TransformStrategy(Strategy):
@@ -34,21 +31,22 @@ class TransformStrategy(Strategy):
     summary: PageText[str] = (
         "Translates, classifies, summarises or rewrites other columns. Uses the model, but no search."
     )
-    concurrency = 4 * ROWS_A_CALL  # so that four calls are under way where rows share them
+    # So that four calls are under way where rows share them.
+    concurrency = 4 * TEXT_LIMITS.rows_per_call
     needs_identity = False
     repeats = False
-    parameters = (SHARED_CALLS,)
+    parameters = (ROWS_PER_CALL,)
 
     def needs(self, task: Task) -> tuple[Need, ...]:
         return ("model",)
 
     def columns(self, task: Task) -> Collection[str] | None:
         """Return the columns that the questions name; None, for all of them, if a question names none."""
-        inputs = [columns_in(field.question, task.table.fields) for field in task.fields]
+        inputs = [find_template_columns(field.question, task.table.fields) for field in task.fields]
         return {column for each in inputs for column in each} if all(inputs) else None
 
     def expected(self, task: Task, tools: Tools) -> Expected:
-        return estimates.transform(task, tools)
+        return estimates.estimate_transform(task, tools)
 
     def prepare(self, task: Task, tools: Tools) -> Answer:
         if tools.model is None:
@@ -68,12 +66,12 @@ class TransformStrategy(Strategy):
             tools.model,
             strict=tools.strict,
             examples=task.examples,
-            rows=rows_a_call(task),
+            rows=rows_per_call(task),
         )
 
 
 class CellWriter:
-    """Writes these fields of rows that have these columns."""
+    """Writes cells of these fields from the other columns of their row."""
 
     has_stronger = False
 
@@ -85,13 +83,13 @@ class CellWriter:
         *,
         strict: bool = False,
         examples: Mapping[str, Sequence[str]] | None = None,
-        rows: int = ROWS_A_CALL,
+        rows: int = TEXT_LIMITS.rows_per_call,
     ) -> None:
-        """So many `rows` with short texts share one call, at most."""
+        """At most `rows` rows with short texts share one call."""
         self._fields = tuple(fields)
         asked = {field.name for field in fields}
         whole = tuple(column.name for column in columns if column.name not in asked)
-        self._named = {field.name: columns_in(field.question, columns) for field in fields}
+        self._named = {field.name: find_template_columns(field.question, columns) for field in fields}
         self._inputs = {name: named or whole for name, named in self._named.items()}
         for name, named in self._named.items():
             if name in named:
@@ -107,8 +105,8 @@ class CellWriter:
     def begin(self, row: Row, tell: Tell) -> TransformRow:
         return TransformRow(self, row, tell)
 
-    async def answer(self, row: Row, tell: Tell, notes: Mapping[str, str] = NO_NOTES) -> Sequence[Finding]:
-        """All open fields of the row in one call; without a call for those whose inputs are all empty."""
+    async def answer(self, row: Row, tell: Tell, notes: Mapping[str, str] | None = None) -> Sequence[Finding]:
+        """Write all open fields of the row in one call; fields whose inputs are all empty need none."""
         findings, wanted = [], []
         for field in self._fields:
             if not row.cell(field.name).needs_work:
@@ -116,32 +114,33 @@ class CellWriter:
             if any(row.cell(column).value is not None for column in self._inputs[field.name]):
                 wanted.append(field)
             else:
-                empty = empty_inputs(self._named[field.name], row) or "the row is empty"
-                findings.append(failed(field, "not_applicable", empty))
+                empty = describe_empty_inputs(self._named[field.name], row) or "the row is empty"
+                findings.append(make_failed_finding(field, "not_applicable", empty))
         if wanted:
-            findings += await self._write(row, tuple(wanted), tell, notes)
+            findings += await self._write(row, tuple(wanted), tell, notes or {})
         return findings
 
     async def _write(self, row: Row, fields: tuple[Field, ...], tell: Tell, notes: Mapping[str, str]) -> list[Finding]:
         asked = structs.replace(self.asked(row, fields), notes=notes)
 
-        def told(step: Step, *names: str) -> None:
+        def tell_of_fields(step: Step, *names: str) -> None:
             tell(step, *(names or (field.name for field in fields)))
 
         slot = self._batcher.slot()
         with slot.on_the_way():
-            outcome = await slot.decide(Write(), asked, told)
+            outcome = await slot.decide(WriteCells(), asked, tell_of_fields)
         if outcome.degraded:
             reason: Reason = "over_budget" if outcome.over_budget else "error"
-            return [failed(field, reason, outcome.degraded) for field in fields]
+            return [make_failed_finding(field, reason, outcome.degraded) for field in fields]
         return [self._finding(row, field, outcome.decided[field.name]) for field in fields]
 
-    def asked(self, row: Row, fields: tuple[Field, ...]) -> WriteCells:
+    def asked(self, row: Row, fields: tuple[Field, ...]) -> CellsToWrite:
         columns = dict.fromkeys(column for field in fields for column in self._inputs[field.name])
         texts = {column: cell_text(row.cell(column)).strip() for column in columns}
         texts = {column: text for column, text in texts.items() if text}
+        # All cells together fit into the prompt; one long cell must not push out the others.
         room = cell_room(self._model.window, len(texts))
-        return WriteCells(
+        return CellsToWrite(
             fields=fields,
             inputs={field.name: self._inputs[field.name] for field in fields},
             row={column: cut_text(text, room - 1, "…") for column, text in texts.items()},
@@ -150,25 +149,33 @@ class CellWriter:
 
     def _finding(self, row: Row, field: Field, cell: WrittenCell) -> Finding:
         if cell.problem:
-            return failed(field, "error", cell.problem)
+            return make_failed_finding(field, "error", cell.problem)
         if cell.value is None:
+            # The model was not shown these cells, so it cannot say why it found nothing.
             hidden = [
                 name for name in self._inputs[field.name] if looks_like_prompt_injection(cell_text(row.cell(name)))
             ]
-            why = f"{hidden[0]} gives orders to machines, which no model is shown" if hidden else NOT_GIVEN
-            return failed(field, "not_found", why)
+            if hidden:
+                why = f"{hidden[0]} gives orders to machines, which no model is shown"
+                return make_failed_finding(field, "not_found", why)
+            return make_failed_finding(field, "not_found", "the row does not give it")
         if self._strict and cell.basis == "judged":
-            return failed(field, "not_found", "it was concluded from the row, which strict evidence does not allow")
+            return make_failed_finding(
+                field, "not_found", "it was concluded from the row, which strict evidence does not allow"
+            )
+        # A written cell is as sure as the least sure cell it was written from.
         sure = min(row.cell(column).confidence or 0.0 for column in cell.columns)
         return Finding(
             field=field.name,
             value=cell.value,
-            raw_value=show(cell.value),
-            confidence=round(sure * SURE[cell.basis], 4),
+            raw_value=format_value(cell.value),
+            confidence=round(sure * BASIS_CONFIDENCE[cell.basis], 4),
             basis=cell.basis,
             converted_by=cell.converted_by,
             evidence=tuple(
-                Evidence(origin="row", title=column, quote=f"{column}: {cell_text(row.cell(column))}"[:LONGEST_QUOTE])
+                Evidence(
+                    origin="row", title=column, quote=f"{column}: {cell_text(row.cell(column))}"[:MAX_QUOTE_CHARACTERS]
+                )
                 for column in cell.columns
             ),
             steps=(Step(type="thinking", detail=f"Written from {', '.join(cell.columns)}; {cell.basis}."),),
@@ -177,7 +184,7 @@ class CellWriter:
 
 
 class TransformRow:
-    """One row under work; it is written once, by the notes that people left on its cells."""
+    """One row in progress; it is written once, with the notes that people left on its cells."""
 
     remembers = False
 

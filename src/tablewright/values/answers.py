@@ -1,4 +1,7 @@
-"""What language models put around an answer, and the many ways in which they say that there is none."""
+"""Strip what language models write around an answer, and recognize their many ways to say that there is none.
+
+First step of `coerce_value`. Reads text only; every pattern runs in time proportional to the text.
+"""
 
 from __future__ import annotations
 
@@ -11,8 +14,8 @@ V = TypeVar("V")
 
 
 class ReadValue(NamedTuple, Generic[V]):
-    """What a text is as a value; `value` is None exactly where `label` is "none". `reason` says why the label is not
-    "high", `removed` are the parts of the text that the value does not keep."""
+    """A text read as a value; `value` is None exactly if `label` is "none". `reason` says why the label is not "high";
+    `removed` are the parts of the text that the value does not keep."""
 
     value: V | None
     label: Label = "high"
@@ -20,10 +23,11 @@ class ReadValue(NamedTuple, Generic[V]):
     removed: tuple[str, ...] = ()
     start: int = 0
     end: int = 0
-    """Where a quantity stands in the text; then `removed` is only of that place."""
+    """The place of a quantity in the text; then `removed` refers to that place only."""
 
 
-_LOOKED_AT = 400  # a preamble is short; so is a "not found"
+# A preamble is short, and so is a "not found": longer texts are answers.
+_MAX_CHARACTERS = 400
 
 # ── preambles ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -41,9 +45,10 @@ _ANSWER = rf"(?:{'|'.join(_ANSWERS.split())})"
 _ADJECTIVES = "final correct short best exact direct likely extracted requested"
 _IS = r"(?:is|are|was|were|would be|should be|appears? to be|seems? to be)"
 _SAYS = r"(?:state|say|show|indicate|suggest|mention|report|list|note|confirm|reveal|give|specifie)s?"
-_PHRASE = r"(?:[^\n,:]|,\d|:/)"  # what may stand before the comma or colon that closes a preamble
+# The text before the comma or colon that closes a preamble.
+_PHRASE = r"(?:[^\n,:]|,\d|:/)"
 
-# The first words that a preamble may have, and the preamble: only those that begin like the text are tried.
+# Each preamble with the words that it may begin with: a text is only matched against those with its first word.
 _PREAMBLES: tuple[tuple[str, str], ...] = (
     (
         "sure certainly of absolutely okay ok great good no got thanks thank happy",
@@ -109,50 +114,50 @@ _MARKED_WHOLE = re.compile(r"(\*\*|__)((?:(?!\1)[^\n])+?)\1\s*[.!]?$")
 
 
 def strip_preamble(text: str) -> str:
-    """The answer without what stands around it: polite openings, sources, labels, quotes, Markdown.
+    """Return the answer without polite openings, sources, labels, quotes and Markdown around it.
 
-    Repeated until nothing changes. What would leave nothing is kept: "According to Jim" is a title.
+    Repeated until nothing changes. A preamble without text after it is kept: "According to Jim" is a title.
     """
     text = text.strip()
-    while (shorter := _once(text)) != text:
+    while (shorter := _strip_one_preamble(text)) != text:
         text = shorter
     return text
 
 
-def _once(text: str) -> str:
-    text = _unwrapped(text)
+def _strip_one_preamble(text: str) -> str:
+    text = _unwrap_answer(text)
     first = _FIRST_WORD.match(text)
     for preamble in _BY_FIRST_WORD.get(first[0].casefold(), ()) if first else ():
-        found = preamble.match(text, 0, _LOOKED_AT)
-        if found and (rest := text[found.end() :].strip()) and _A_WORD.search(rest, 0, _LOOKED_AT):
+        found = preamble.match(text, 0, _MAX_CHARACTERS)
+        if found and (rest := text[found.end() :].strip()) and _A_WORD.search(rest, 0, _MAX_CHARACTERS):
             return rest
     return text
 
 
-def _unwrapped(text: str) -> str:
-    """Without the quotes, stars, backticks, fence or tag around the whole."""
+def _unwrap_answer(text: str) -> str:
+    """Return the text without quotes, stars, backticks, a code fence or a tag around the whole."""
     while len(text) > 2:
         inner = text
         closing = _PAIRS.get(text[0])
-        if closing and text[-1] in closing and not _holds(text, closing):
+        if closing and text[-1] in closing and not _has_inner_quote(text, closing):
             inner = text[1:-1].strip()
         elif text[0] in "*_`<$\\":
-            inner = _unmarked(text)
-        if inner == text or not _A_WORD.search(inner, 0, _LOOKED_AT):
+            inner = _strip_markup(text)
+        if inner == text or not _A_WORD.search(inner, 0, _MAX_CHARACTERS):
             return text
         text = inner
     return text
 
 
-def _holds(text: str, closing: str) -> bool:
-    """Return True if a closing mark stands inside as well: "A" and "B" are two quotations, 'it's' is one."""
+def _has_inner_quote(text: str, closing: str) -> bool:
+    """Return True if there is a closing mark inside: "A" and "B" are two quotations, 'it's' is one."""
     opening = text[0]
     if opening in "'‘’":
         return bool(re.search(r"(?:^|\s)['‘]|['’](?:\s|$)", text[1:-1]))
     return any(mark in text[1:-1] for mark in closing)
 
 
-def _unmarked(text: str) -> str:
+def _strip_markup(text: str) -> str:
     if label := _MARKED_LABEL.match(text):
         return f"{label[2]} {text[label.end() :]}".strip()
     for pattern, group in ((_MARKED_WHOLE, 2), (_BOXED, 1)):
@@ -270,7 +275,7 @@ _ONLY_MARKS = re.compile(r"[\s!-/:-@\[-`{-~‐-―−…•·]*")
 
 def is_not_found(text: str) -> bool:
     """Return True if the text says that there is no answer: "n/a", "—", "Not disclosed.", "I could not find …"."""
-    return says_nothing_was_found(text) or (len(text) <= _LOOKED_AT and _speaks_of(text, (_ABSENT_THING,)))
+    return says_nothing_was_found(text) or (len(text) <= _MAX_CHARACTERS and _states_absence(text, (_ABSENT_THING,)))
 
 
 _PLAIN = re.compile(r"[^\W_]\w*(?:[ ,.&/-]{1,3}\w+){0,20}[.)]?")
@@ -282,7 +287,7 @@ _SUSPECT = re.compile(
 
 
 def is_plain_answer(text: str) -> bool:
-    """A quick test for short texts that surely hold no preamble and say something; it may say no where they do."""
+    """Return True for a short text that surely is an answer without preamble. A quick test: False means unknown."""
     if len(text) > 120 or not _PLAIN.fullmatch(text) or _SUSPECT.search(text):
         return False
     if "," in text or "." in text:
@@ -293,35 +298,37 @@ def is_plain_answer(text: str) -> bool:
 
 
 def says_nothing_was_found(text: str) -> bool:
-    """As `is_not_found`, but "the warranty is not available" is an answer, as it is to a yes-or-no question."""
-    if len(text) > _LOOKED_AT:
+    """Return True for a subset of `is_not_found`, for yes-or-no questions, which "the warranty is not available"
+    answers."""
+    if len(text) > _MAX_CHARACTERS:
         text = text.strip()
-        if len(text) > _LOOKED_AT:
+        if len(text) > _MAX_CHARACTERS:
             return False
-    bare = _bare(text)
+    bare = _bare_phrase(text)
     if bare in _SENTINELS or _ONLY_MARKS.fullmatch(bare):
         return True
-    return _speaks_of(text, _ABSENCE)
+    return _states_absence(text, _ABSENCE)
 
 
-def _speaks_of(text: str, absences: tuple[re.Pattern[str], ...]) -> bool:
-    bare = _bare(text)
-    if not _NEGATION.search(bare) or _is_title(text):
+def _states_absence(text: str, absences: tuple[re.Pattern[str], ...]) -> bool:
+    bare = _bare_phrase(text)
+    if not _NEGATION.search(bare) or _is_capitalised_title(text):
         return False
     if sorry := _SORRY.match(bare):
         bare = bare[sorry.end() :]
     if " but " in bare or " however" in bare:
-        return False  # "not stated, but about 500" holds an answer
+        # "not stated, but about 500" contains an answer.
+        return False
     return any(absence.fullmatch(bare) for absence in absences)
 
 
-def _is_title(text: str) -> bool:
-    """Not Found Records, None of the Above: a name in capitals, of more than two words, is no sentence."""
+def _is_capitalised_title(text: str) -> bool:
+    """Return True for a name in capitals of more than two words, which is no sentence: "None of the Above"."""
     words = text.split()
     return len(words) > 2 and words[-1][:1].isupper() and all(word[:1].isupper() for word in words if len(word) > 3)
 
 
-def _bare(text: str) -> str:
+def _bare_phrase(text: str) -> str:
     text = " ".join(text.replace("’", "'").split()).strip("*_`\"'“”‘«» ")
     if text[:1] in ("(", "[", "{", "<") and text[-1:] in (")", "]", "}", ">"):
         text = text[1:-1].strip()
@@ -332,22 +339,23 @@ def find_removed_around(text: str, kept: str) -> tuple[str, ...]:
     """Return the parts of `text` before and after `kept`, which may lack some of its marks or differ in case."""
     if kept == text:
         return ()
-    start = text.rfind(kept)  # a preamble stands before the answer and may name it too
+    # The last place: a preamble comes before the answer and may name it too.
+    start = text.rfind(kept)
     if start >= 0:
-        return with_words(text[:start], text[start + len(kept) :])
+        return keep_worded_parts(text[:start], text[start + len(kept) :])
     places = [(place, letter) for place, mark in enumerate(text) if mark.isalnum() for letter in mark.casefold()]
     wanted = "".join(mark.casefold() for mark in kept if mark.isalnum())
     start = "".join(letter for _, letter in places).rfind(wanted)
     if start < 0 or not wanted:
-        return with_words(text)
-    return with_words(text[: places[start][0]], text[places[start + len(wanted) - 1][0] + 1 :])
+        return keep_worded_parts(text)
+    return keep_worded_parts(text[: places[start][0]], text[places[start + len(wanted) - 1][0] + 1 :])
 
 
 def find_removed_outside(text: str, start: int, end: int) -> tuple[str, ...]:
     """Return the parts of `text` before `start` and after `end`."""
-    return with_words(text[:start], text[end:])
+    return keep_worded_parts(text[:start], text[end:])
 
 
-def with_words(*parts: str) -> tuple[str, ...]:
+def keep_worded_parts(*parts: str) -> tuple[str, ...]:
     """Return the parts that have a letter or a digit, without outer space."""
     return tuple(part.strip() for part in parts if any(map(str.isalnum, part)))

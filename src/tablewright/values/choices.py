@@ -1,9 +1,9 @@
-"""Yes or no, one of several options, and lists.
+"""Read booleans, one of several options, and lists.
 
-Each gives a value, a label, a reason where the label is not "high", and the text that the value does not keep.
+Each reader returns a value, a label, a reason if the label is not "high", and the text that the value does not keep.
 
-Lists are JSON, "a; b", lines, bullets, numbers, or commas, and read back what `text.show_list` writes. Their readers
-pass over the text once, and lose no letter.
+Lists are JSON, "a; b", lines, bullets, numbers, or commas; they read back what `text.format_list` writes. Their readers
+pass over the text once and lose no letter. Reads text only.
 """
 
 from __future__ import annotations
@@ -16,10 +16,7 @@ from functools import lru_cache
 from itertools import pairwise
 
 from tablewright.domain.model import Label
-from tablewright.values.answers import ReadValue, find_removed_around, with_words
-
-LONGEST_STRANGER, MOST_WORDS = 40, 5
-"""An answer that is none of the options may still be a value; a sentence is not."""
+from tablewright.values.answers import ReadValue, find_removed_around, keep_worded_parts
 
 # ── yes or no ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -40,13 +37,13 @@ _LIKE_NO = frozenset(
     いいえ 否 不是 아니요 hayır nem ei
     """.split()
 )
+# Small words that deny their neighbours. They only ever prevent a value from counting as proved.
 NEGATIONS = frozenset(
     """
     not no non never none nor neither cannot without nicht kein keine keinen nie ohne ne pas jamais sans ni nunca sin
     niet geen nooit zonder ikke ingen inte não nem sem mai senza не нет без
     """.split()
 )
-"""Small words that deny what stands beside them. They only ever keep something from counting as proved."""
 _SET_APART = re.compile(r"\s*([^\W\d_]+)\s?[,;:.(–—-]")
 _FIRST = re.compile(r"[\w✓✔☑✅√👍✗✘✕✖☒❌👎]+")
 _TORN = re.compile(
@@ -73,9 +70,9 @@ _DOES = re.compile(
 )
 
 
-def plain_boolean(text: str) -> bool | None:
-    """A yes or no that is written as one: alone, or with something set apart behind it ("Yes, in all sizes"). What a
-    sentence says is not told here."""
+def read_plain_boolean(text: str) -> bool | None:
+    """Return a boolean that is written as such: alone, or before a separate remark ("Yes, in all sizes"). None for a
+    sentence, whatever it says."""
     bare = text.strip().strip("*_`\"'“”.!()[] ").casefold()
     opening = _SET_APART.match(text)
     for word in (bare, opening[1].casefold() if opening else ""):
@@ -85,8 +82,8 @@ def plain_boolean(text: str) -> bool | None:
 
 
 def read_boolean(text: str) -> ReadValue[bool]:
-    """Return yes or no: a clear word is high, a sentence or another word that means it medium, a text that only leans
-    low."""
+    """Return yes or no. The label is high for a clear word, medium for a sentence or a synonym, low with
+    reservations."""
     bare = text.strip().strip("*_`\"'“”.!()[] ").casefold()
     if bare in _YES:
         return ReadValue(True)
@@ -94,10 +91,10 @@ def read_boolean(text: str) -> ReadValue[bool]:
         return ReadValue(False)
     if bare in _LIKE_YES or bare in _LIKE_NO:
         return ReadValue(bare in _LIKE_YES, "medium", f"{bare} read as {'yes' if bare in _LIKE_YES else 'no'}")
-    removed = with_words(text)
+    removed = keep_worded_parts(text)
     text = text[:400].replace("’", "'")
     torn = _TORN.search(text, 0, 120)
-    leaning = _leaning(text)
+    leaning = _infer_boolean(text)
     if torn and torn["both"]:
         return ReadValue(None, "none", "says both yes and no")
     if leaning is None:
@@ -107,7 +104,7 @@ def read_boolean(text: str) -> ReadValue[bool]:
     return ReadValue(leaning, "medium", f"{'yes' if leaning else 'no'}, read from a sentence", removed)
 
 
-def _leaning(text: str) -> bool | None:
+def _infer_boolean(text: str) -> bool | None:
     first = _FIRST.search(text)
     word = first[0].casefold() if first else ""
     opens = bool(first) and not text[: first.start()].strip(" *_`\"'") if first else False
@@ -131,11 +128,11 @@ def _leaning(text: str) -> bool | None:
 
 def read_option(text: str, options: tuple[str, ...]) -> ReadValue[str]:
     """Return the option the text names: exactly (high), inside other words (medium), or one of several named (low)."""
-    exact = exact_option(text.strip(" .!,;:"), options) or exact_option(text, options)
+    exact = find_exact_option(text.strip(" .!,;:"), options) or find_exact_option(text, options)
     if exact is not None:
         return ReadValue(exact)
-    words = _words(text[:4000])
-    spans = sorted(_spans(words, options), key=lambda span: (-(span[1] - span[0]), span[0]))
+    words = _option_words(text[:4000])
+    spans = sorted(_find_option_spans(words, options), key=lambda span: (-(span[1] - span[0]), span[0]))
     kept: list[tuple[int, int, str]] = []
     for span in spans:
         if all(span[1] <= other[0] or other[1] <= span[0] for other in kept):
@@ -148,46 +145,44 @@ def read_option(text: str, options: tuple[str, ...]) -> ReadValue[str]:
         first = min(kept)[2]
         reason = f"several options are named: {', '.join(sorted(named)[:4])}"
         return ReadValue(first, "low", reason, find_removed_around(text, first))
-    shortened = [option for option in options if words and _is_short_for(words, _words(option))]
+    shortened = [option for option in options if words and _abbreviates_option(words, _option_words(option))]
     if len(shortened) == 1:
         return ReadValue(shortened[0], "medium", f"{' '.join(text.split())} read as {shortened[0]}")
-    if len(text) <= LONGEST_STRANGER and len(text.split()) <= MOST_WORDS and "\n" not in text:
+    # A short answer that is none of the options may still be a value; a sentence is not.
+    if len(text) <= 40 and len(text.split()) <= 5 and "\n" not in text:
         return ReadValue(text, "low", "none of the options")
     return ReadValue(None, "none", "none of the options, and too long to be one")
 
 
-def exact_option(text: str, options: tuple[str, ...]) -> str | None:
-    """The option that is the text, in any case; the one in the same case before the others."""
+def find_exact_option(text: str, options: tuple[str, ...]) -> str | None:
+    """Return the option that equals the text, preferring the same case, or None."""
     if text in options and text:
         return text
-    return _folded(options).get(text.strip().casefold())
+    return _index_options(options).get(text.strip().casefold())
 
 
 @lru_cache(maxsize=256)
-def _folded(options: tuple[str, ...]) -> dict[str, str]:
+def _index_options(options: tuple[str, ...]) -> dict[str, str]:
     return {option.strip().casefold(): option for option in reversed(options) if option.strip()}
 
 
 @lru_cache(maxsize=4096)
-def _words(text: str) -> tuple[str, ...]:
-    """The words in small letters without accents and punctuation; + and # count, for C, C++ and C# differ."""
+def _option_words(text: str) -> tuple[str, ...]:
+    """Return the words in lower case without accents and punctuation. + and # are kept, since C, C++ and C# differ."""
     flat = unicodedata.normalize("NFKD", text.casefold())
     flat = "".join(mark for mark in flat if not unicodedata.combining(mark)).replace("'", "").replace("&", " and ")
     return tuple(re.findall(r"[^\W_]+[+#]*", flat))
 
 
-_REFUSALS = frozenset({"not", "non", "never", "except", "isnt", "neither", "nor"})
-
-
-def _spans(words: tuple[str, ...], options: tuple[str, ...]) -> list[tuple[int, int, str]]:
-    """Return where an option stands in the text, word by word; "Software" is not in "Softwares", nor "no" in "not"."""
+def _find_option_spans(words: tuple[str, ...], options: tuple[str, ...]) -> list[tuple[int, int, str]]:
+    """Return where options occur in the text, by whole words: "Software" is not in "Softwares", nor "no" in "not"."""
     places: dict[str, list[int]] = {}
     for place, word in enumerate(words):
-        if place == 0 or words[place - 1] not in _REFUSALS:
+        if place == 0 or words[place - 1] not in {"not", "non", "never", "except", "isnt", "neither", "nor"}:
             places.setdefault(word, []).append(place)
     found = []
     for option in options:
-        wanted = _words(option)
+        wanted = _option_words(option)
         for place in places.get(wanted[0], ()) if wanted else ():
             if words[place : place + len(wanted)] == wanted:
                 found.append((place, place + len(wanted), option))
@@ -195,28 +190,31 @@ def _spans(words: tuple[str, ...], options: tuple[str, ...]) -> list[tuple[int, 
     return found
 
 
-def _is_short_for(words: tuple[str, ...], option: tuple[str, ...]) -> bool:
-    """The text is some words of a longer option ("Health" for "Health Care"), or it but for a plural or a letter."""
+def _abbreviates_option(words: tuple[str, ...], option: tuple[str, ...]) -> bool:
+    """Return True for some words of a longer option ("Health" of "Health Care"), or the option up to a plural or a
+    letter."""
     if "".join(words) == "".join(option):
-        return True  # healthcare, Health Care
+        # "healthcare" is "Health Care".
+        return True
     if len(words) < len(option):
         return any(option[place : place + len(words)] == words for place in range(len(option)))
     if len(words) != len(option):
         return False
-    return all(_nearly(left, right) for left, right in zip(words, option, strict=True))
+    return all(_is_nearly_word(left, right) for left, right in zip(words, option, strict=True))
 
 
-def _nearly(left: str, right: str) -> bool:
+def _is_nearly_word(left: str, right: str) -> bool:
     if left == right:
         return True
     short, long = sorted((left, right), key=len)
     if len(short) < 4 or not short.isalpha() or not long.isalpha():
         return False
-    return long in (f"{short}s", f"{short}es") or _one_letter_apart(short, long)
+    return long in (f"{short}s", f"{short}es") or _differs_by_one_letter(short, long)
 
 
-def _one_letter_apart(short: str, long: str) -> bool:
-    """One letter left out, added or exchanged; only in words long enough that they can hardly be others."""
+def _differs_by_one_letter(short: str, long: str) -> bool:
+    """Return True if one letter is missing, added or exchanged, in words long enough to be hardly other words."""
+    # Shorter words with one other letter are often different words, such as "house" and "mouse".
     if len(short) < 6 or len(long) - len(short) > 1:
         return False
     same = next((place for place, mark in enumerate(short) if mark != long[place]), len(short))
@@ -226,7 +224,7 @@ def _one_letter_apart(short: str, long: str) -> bool:
 _BULLET = re.compile(r"\s{0,40}[-*•◦‣▪●·–—]\s+")
 _NUMBERED = re.compile(r"\s{0,40}\(?(?:(?P<number>\d{1,3})|(?P<letter>[a-z]))[.)]\s+")
 _COMMA = re.compile(r",(?!\d{3}(?!\d))\s*|，|、")
-# What counts in a text with commas. Words such as "Inc." after a comma do not begin another item.
+# Commas that separate items, and brackets. Words such as "Inc." after a comma do not begin another item.
 _COMMA_OR_BRACKET = re.compile(
     r"(?P<opens>[(\[{])|(?P<closes>[)\]}])"
     r"|(?P<comma>(?:(?<=\d),(?!\d{3}(?!\d))|(?<!\d),)"
@@ -236,7 +234,8 @@ _COMMA_OR_BRACKET = re.compile(
 _LAST = re.compile(r"(?:and|or|&|und|et|y|e|och|og|en)\s+", re.IGNORECASE)
 _BETWEEN_LAST = re.compile(r"(?<=\S)\s++(?:and|or|&|und|et|y)\s++(?=\S)", re.IGNORECASE)
 _LEAD = re.compile(r"[^\n;]{0,120}:\s*$")
-_LETTER_STEP = 1_000  # apart from all numbers of lines, which have three digits
+# Places of letters differ by this, so that they cannot be mistaken for line numbers, which have at most three digits.
+_LETTER_STEP = 1_000
 
 
 def read_list(text: str) -> ReadValue[tuple[str, ...]]:
@@ -246,24 +245,24 @@ def read_list(text: str) -> ReadValue[tuple[str, ...]]:
         if (read := read_json_list(text)) is not None:
             return read
         parts = [part.strip().strip("'\"") for part in _COMMA.split(text[1:-1])]
-        return as_list(parts, label="medium", reason="brackets that are not JSON")
+        return normalize_items(parts, label="medium", reason="brackets that are not JSON")
     lines = [line for line in re.split(r"[\r\n]", text) if line.strip()]
     if len(lines) > 1:
-        return _of_lines(lines)
+        return _read_lines_as_list(lines)
     text = lines[0] if lines else ""
     if mark := next((mark for mark in ";；" if mark in text), ""):
-        return as_list(text.split(mark))
+        return normalize_items(text.split(mark))
     if " | " in text or " • " in text or " · " in text:
-        return as_list(re.split(r"\s[|•·]\s", _without_bullet(text)))
+        return normalize_items(re.split(r"\s[|•·]\s", _strip_bullet(text)))
     if _COMMA.search(text):
-        return _at_commas(text)
-    return as_list([_without_bullet(text)])
+        return _split_at_commas(text)
+    return normalize_items([_strip_bullet(text)])
 
 
-def as_list(
+def normalize_items(
     items: Iterable[str], removed: Sequence[str] = (), *, label: Label = "high", reason: str = ""
 ) -> ReadValue[tuple[str, ...]]:
-    """Return the items without outer space, the empty ones, and those already there in another case."""
+    """Return the items trimmed, without empty and repeated ones (ignoring case)."""
     kept: dict[str, str] = {}
     repeated: list[str] = []
     for item in items:
@@ -275,11 +274,11 @@ def as_list(
             kept[folded] = item
     if not kept:
         return ReadValue(None, "none", "no items")
-    return ReadValue(tuple(kept.values()), label, reason, with_words(*removed, *repeated))
+    return ReadValue(tuple(kept.values()), label, reason, keep_worded_parts(*removed, *repeated))
 
 
 def read_json_list(text: str) -> ReadValue[tuple[str, ...]] | None:
-    """Return the items where the text is a JSON array of plain values. Numbers stay as they are written."""
+    """Return the items of a JSON array of plain values, or None. Numbers keep their spelling."""
     text = text.strip()
     if not (text.startswith("[") and text.endswith("]")):
         return None
@@ -290,20 +289,22 @@ def read_json_list(text: str) -> ReadValue[tuple[str, ...]] | None:
     if not isinstance(found, list) or any(isinstance(item, list | dict) for item in found):
         return None
     nulls = ["null"] * found.count(None)
-    read = as_list((item if isinstance(item, str) else json.dumps(item) for item in found if item is not None), nulls)
+    read = normalize_items(
+        (item if isinstance(item, str) else json.dumps(item) for item in found if item is not None), nulls
+    )
     return read if read.value else ReadValue((), removed=tuple(nulls))
 
 
-def _without_bullet(text: str) -> str:
-    """Without the bullet before it. A number or letter before a single item is kept: it may be part of a name."""
+def _strip_bullet(text: str) -> str:
+    """Return the text without a leading bullet. A number or letter before a single item may be part of a name."""
     bullet = _BULLET.match(text)
     return text[bullet.end() :] if bullet else text
 
 
-def _of_lines(lines: list[str]) -> ReadValue[tuple[str, ...]]:
+def _read_lines_as_list(lines: list[str]) -> ReadValue[tuple[str, ...]]:
     bullets = [_BULLET.match(line) for line in lines]
     numbers = [_NUMBERED.match(line) for line in lines]
-    if not _counts_up([number for number in numbers if number]):
+    if not _is_numbered_in_order([number for number in numbers if number]):
         numbers = [None] * len(lines)
     marks = [bullet or number for bullet, number in zip(bullets, numbers, strict=True)]
     marked = [(line, mark) for line, mark in zip(lines, marks, strict=True) if mark]
@@ -311,25 +312,25 @@ def _of_lines(lines: list[str]) -> ReadValue[tuple[str, ...]]:
         unmarked = [line for line, mark in zip(lines, marks, strict=True) if not mark]
         has_lead = bool(_LEAD.fullmatch(lines[0])) or marks[0] is not None
         is_sure = has_lead and len(unmarked) <= 1
-        return as_list(
+        return normalize_items(
             [line[mark.end() :] for line, mark in marked],
             label="high" if is_sure else "medium",
             reason="" if is_sure else "lines without a bullet left out",
             removed=[*unmarked, *(mark[0] for _, mark in marked)],
         )
     lead = lines[:1] if len(lines) > 2 and _LEAD.fullmatch(lines[0]) else []
-    return as_list((line.strip().rstrip(",;") for line in lines[len(lead) :]), removed=lead)
+    return normalize_items((line.strip().rstrip(",;") for line in lines[len(lead) :]), removed=lead)
 
 
-def _counts_up(marks: Sequence[re.Match[str]]) -> bool:
+def _is_numbered_in_order(marks: Sequence[re.Match[str]]) -> bool:
     """Return True if the lines are numbered 1, 2, 3 or a, b, c; else a number before a line belongs to it: "1. FC"."""
     places = [int(mark["number"]) if mark["number"] else _LETTER_STEP * ord(mark["letter"]) for mark in marks]
     steps = {after - before for before, after in pairwise(places)}
     return steps in ({1}, {_LETTER_STEP})
 
 
-def _at_commas(text: str) -> ReadValue[tuple[str, ...]]:
-    """a, b and c; brackets, thousands and the likes of ", Inc." are kept together."""
+def _split_at_commas(text: str) -> ReadValue[tuple[str, ...]]:
+    """Split "a, b and c". Brackets, thousands and suffixes such as ", Inc." are kept together."""
     parts: list[str] = []
     depth = start = 0
     for mark in _COMMA_OR_BRACKET.finditer(text):
@@ -350,4 +351,4 @@ def _at_commas(text: str) -> ReadValue[tuple[str, ...]]:
         parts += [last[: joint.start()], last[joint.end() :]]
     else:
         parts.append(last)
-    return as_list(parts, label="medium", reason="split at commas", removed=removed)
+    return normalize_items(parts, label="medium", reason="split at commas", removed=removed)

@@ -1,4 +1,5 @@
-"""Names of countries, their people and their larger parts: what tells "a city in Iowa" from "a city in France"."""
+"""Names of countries, their people and their states, to distinguish "a city in Iowa" from "a city in France". Data
+only."""
 
 from __future__ import annotations
 
@@ -60,17 +61,18 @@ Sindh|Khyber Pakhtunkhwa|Balochistan|Flanders|Wallonia|Guangdong|Sichuan|Hubei|Z
 """
 
 
-def _entries(text: str) -> list[str]:
+def _split_entries(text: str) -> list[str]:
     return [entry for line in text.split("\n") for entry in line.split("|") if entry]
 
 
-PEOPLE: dict[str, tuple[str, ...]] = {
-    country: tuple(people.split(",")) for country, _, people in (entry.partition(":") for entry in _entries(_COUNTRIES))
+DEMONYMS: dict[str, tuple[str, ...]] = {
+    country: tuple(people.split(","))
+    for country, _, people in (entry.partition(":") for entry in _split_entries(_COUNTRIES))
 }
-COUNTRIES = frozenset(PEOPLE)
-COUNTRY_OF: dict[str, str] = {}
-"""What the people, and things, of a country are called → the country; of several names the first listed."""
-for _country, _names in PEOPLE.items():
+COUNTRIES = frozenset(DEMONYMS)
+# Country by the name of its people and things; if countries share a name, the first listed.
+COUNTRY_BY_DEMONYM: dict[str, str] = {}
+for _country, _names in DEMONYMS.items():
     for _name in _names:
-        COUNTRY_OF.setdefault(_name, _country)
-STATES = frozenset(_entries(_STATES))
+        COUNTRY_BY_DEMONYM.setdefault(_name, _country)
+STATES = frozenset(_split_entries(_STATES))

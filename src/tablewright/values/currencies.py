@@ -1,11 +1,11 @@
-"""The names of currencies: ISO 4217 codes, and the signs and words that stand for them in texts."""
+"""Names of currencies: ISO 4217 codes, and the signs and words that mean them in texts. Data and patterns only."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable
 
-CODES: frozenset[str] = frozenset(
+CURRENCY_CODES: frozenset[str] = frozenset(
     """
     AED AFN ALL AMD ANG AOA ARS AUD AWG AZN BAM BBD BDT BGN BHD BIF BMD BND BOB BRL BSD BTN BWP BYN BZD CAD CDF CHF
     CLF CLP CNH CNY COP CRC CUP CVE CZK DJF DKK DOP DZD EGP ERN ETB EUR FJD FKP GBP GEL GHS GIP GMD GNF GTQ GYD HKD
@@ -19,7 +19,7 @@ CODES: frozenset[str] = frozenset(
 _DOLLARS = "USD AUD CAD NZD HKD SGD TWD MXN BBD BMD BND BSD BZD FJD GYD JMD KYD LRD NAD SBD SRD TTD XCD"
 _PESOS = "MXN ARS CLP COP CUP DOP PHP UYU"
 
-# A sign or word, and the currencies it may mean: the first is what it means where nothing else is said.
+# A sign or word with the currencies it may mean; without further information it means the first.
 _SIGNS: dict[str, str] = {
     "$": _DOLLARS, "US$": "USD", "$US": "USD", "U.S.$": "USD", "A$": "AUD", "AU$": "AUD", "C$": "CAD", "CA$": "CAD",
     "Can$": "CAD", "NZ$": "NZD", "HK$": "HKD", "S$": "SGD", "SG$": "SGD", "NT$": "TWD", "R$": "BRL", "MX$": "MXN",
@@ -47,8 +47,8 @@ _WORDS: dict[str, str] = {
     "shillings": "KES TZS UGX", "dinar": "KWD BHD JOD RSD", "dinars": "KWD BHD JOD RSD", "bitcoin": "BTC",
 }  # fmt: skip
 
-# Hundredths that are written by a name of their own.
-CENTS: dict[str, str] = {"¢": _DOLLARS, "cent": "USD EUR", "cents": "USD EUR", "p": "GBP", "pence": "GBP"}
+# Names of hundredths.
+CENT_MARKS: dict[str, str] = {"¢": _DOLLARS, "cent": "USD EUR", "cents": "USD EUR", "p": "GBP", "pence": "GBP"}
 
 _NATIONS: dict[str, str] = {
     "us": "USD", "u.s.": "USD", "american": "USD", "canadian": "CAD", "australian": "AUD", "new zealand": "NZD",
@@ -60,54 +60,59 @@ _NATIONS: dict[str, str] = {
     "south african": "ZAR", "brazilian": "BRL", "russian": "RUB", "israeli": "ILS", "kenyan": "KES",
 }  # fmt: skip
 
-# Where these are used a point separates thousands: "€1.234" is more often 1234 than 1.234.
-POINT_GROUPS: frozenset[str] = frozenset("EUR BRL DKK IDR TRY ARS CLP COP VND PLN SEK NOK ISK HUF RON CZK UYU".split())
+# With these currencies, a point separates thousands: "€1.234" is more often 1234 than 1.234.
+POINT_GROUPED_CURRENCIES: frozenset[str] = frozenset(
+    "EUR BRL DKK IDR TRY ARS CLP COP VND PLN SEK NOK ISK HUF RON CZK UYU".split()
+)
 
-SYMBOLS = "$€£¥￥₹₨₽₩₪₫₴₦₱฿₺₸₾₡₲₵₼₿֏৳"
+CURRENCY_SYMBOLS = "$€£¥￥₹₨₽₩₪₫₴₦₱฿₺₸₾₡₲₵₼₿֏৳"
 
 _MEANINGS: dict[str, tuple[str, ...]] = {
     **{name.casefold(): tuple(codes.split()) for name, codes in (_SIGNS | _WORDS).items()},
-    **{code.casefold(): (code,) for code in CODES},
+    **{code.casefold(): (code,) for code in CURRENCY_CODES},
 }
 
 # Codes are read in capitals, for "mad", "pen", "cup" and "try" are words; ALL and TOP are words even in capitals.
 _IN_TEXT = (
-    (CODES - {"ALL", "TOP"}) | set("usd eur gbp inr chf cad aud jpy cny Usd Eur".split()) | {"rs", "RS", "KR", "Kr"}
+    (CURRENCY_CODES - {"ALL", "TOP"})
+    | set("usd eur gbp inr chf cad aud jpy cny Usd Eur".split())
+    | {"rs", "RS", "KR", "Kr"}
 )
 
 
-def _any_of(names: Iterable[str], edge: str) -> str:
-    """The names as alternatives, the longest first; where one ends in a letter, `edge` must follow."""
+def _alternatives_pattern(names: Iterable[str], edge: str) -> str:
+    """Return a pattern of the names, the longest first; after a name that ends in a letter, `edge` must follow."""
     ordered = sorted(names, key=lambda name: (-len(name), name))
     return "|".join(re.escape(name) + (edge if name[-1].isalpha() else "") for name in ordered)
 
 
-_SIGN_BEFORE = _any_of({*_SIGNS, *_IN_TEXT}, r"\.?")
-_SIGN_AFTER = _any_of({*_SIGNS, *_IN_TEXT}, r"(?![^\W\d_])\.?")
-_WORD = _any_of(_WORDS, r"\b")
-_NATION = _any_of(_NATIONS, "")
+_SIGN_BEFORE = _alternatives_pattern({*_SIGNS, *_IN_TEXT}, r"\.?")
+_SIGN_AFTER = _alternatives_pattern({*_SIGNS, *_IN_TEXT}, r"(?![^\W\d_])\.?")
+_WORD = _alternatives_pattern(_WORDS, r"\b")
+_NATION = _alternatives_pattern(_NATIONS, "")
 
 # A currency right after a position ("5 Canadian dollars") and right before one ("US$ 5", "Rs. 500", "USD1.2bn").
-AFTER = re.compile(rf"\s?(?P<mark>(?:(?i:{_NATION})\s+)?(?:{_SIGN_AFTER}|(?i:{_WORD})))")
+CURRENCY_AFTER = re.compile(rf"\s?(?P<mark>(?:(?i:{_NATION})\s+)?(?:{_SIGN_AFTER}|(?i:{_WORD})))")
 CENTS_AFTER = re.compile(r"\s?(?P<mark>¢|(?:[Cc]ents?|[Pp]ence|p)\b)")
-BEFORE = re.compile(rf"(?<![^\W\d_])(?P<mark>{_SIGN_BEFORE})\s?$")
-LONGEST_MARK = 24
+CURRENCY_BEFORE = re.compile(rf"(?<![^\W\d_])(?P<mark>{_SIGN_BEFORE})\s?$")
+# The longest mark is a nation and a noun, "south african rand".
+MAX_MARK_CHARACTERS = 24
 
 
 def is_currency(unit: str) -> bool:
-    return currency_of(unit) != ""
+    return parse_currency(unit) != ""
 
 
-def currency_of(text: str) -> str:
-    """The ISO code that a code, sign or word stands for, or "" where it is none."""
-    meanings = meanings_of(text)
+def parse_currency(text: str) -> str:
+    """Return the ISO code that a code, sign or word means, or ""."""
+    meanings = currency_meanings(text)
     return meanings[0] if meanings else ""
 
 
-def meanings_of(mark: str) -> tuple[str, ...]:
-    """Every currency the mark may mean, the most usual first."""
+def currency_meanings(mark: str) -> tuple[str, ...]:
+    """Return every currency that the mark may mean, the most usual first."""
     name = mark.strip().rstrip(".").casefold()
-    found = _MEANINGS.get(name) or tuple(CENTS.get(name, "").split())
+    found = _MEANINGS.get(name) or tuple(CENT_MARKS.get(name, "").split())
     if found or " " not in name:
         return found
     nation, _, noun = name.rpartition(" ")

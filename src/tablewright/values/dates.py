@@ -1,4 +1,4 @@
-"""Dates in texts, as ISO: "2021-05-03", or "2021-05" or "2021" where no more is known.
+"""Find dates in texts and return them as ISO: "2021-05-03", or "2021-05" or "2021" if no more is known.
 
 A grammar of our own reads the usual ways of writing a date, partial dates and ranges; dateparser is asked only about
 single dates in the languages the grammar does not know, and never fills in a part that the text does not give.
@@ -12,9 +12,9 @@ from collections.abc import Iterator
 
 from msgspec import structs
 
-from tablewright.domain.model import Noun
-from tablewright.values.currencies import SYMBOLS
-from tablewright.values.numbers import join_neighbours, plain
+from tablewright.domain.model import Struct
+from tablewright.values.currencies import CURRENCY_SYMBOLS
+from tablewright.values.numbers import join_adjacent_items, normalize_digits
 
 _NAMES: tuple[str, ...] = (
     "january jan januar jänner janvier janv enero ene gennaio gen janeiro januari stycznia styczeń",
@@ -44,18 +44,14 @@ WEEKDAYS: frozenset[str] = frozenset(
     """.split()
 )
 
-DAY_FIRST = True  # how 03/05/2021 is read, where both orders are possible
-EARLIEST_YEAR, LATEST_YEAR = 1000, 2199  # of years that stand alone; other four digits are more likely a count
-CENTURY_TURNS_AT = 69  # 68 is 2068, 69 is 1969, as in POSIX
-
-_LOOKED_AT = 2000
-_MOST_DATES = 12
+# Other lone numbers of four digits are more likely a count than a year.
+EARLIEST_YEAR, LATEST_YEAR = 1000, 2199
 
 
-class DateText(Noun, frozen=True):
-    """One date at `start:end`; of a period, its beginning, with the other end in `last`.
+class DateText(Struct, frozen=True):
+    """A date at `start:end`, or the beginning of a period, whose other end is `last`.
 
-    `clean`: nothing else stands in the text but a weekday and a time of day. `ambiguous`: it can be read in two ways.
+    `clean`: the text has nothing else but a weekday and a time of day. `ambiguous`: it can be read in two ways.
     `doubtful`: it may be no date at all (the 2000 of "2000 people"). `note` says why it is not certain.
     """
 
@@ -70,8 +66,8 @@ class DateText(Noun, frozen=True):
 
     @property
     def is_period(self) -> bool:
-        """Also where the calendar does not have its last day."""
-        return self.note.startswith(_A_PERIOD)
+        """True for a period, also if the calendar does not have its last day."""
+        return self.note.startswith(_PERIOD_NOTE)
 
     @property
     def other_iso(self) -> str:
@@ -80,12 +76,12 @@ class DateText(Noun, frozen=True):
         return other[1] if other else ""
 
 
-_A_PERIOD = "a period,"
+_PERIOD_NOTE = "a period,"
 _OTHER_READING = re.compile(r"may be day or month first; (\S+) is the other reading")
 
 
 def read_date(text: str) -> DateText | None:
-    """The first date of the text."""
+    """Return the first date of the text, or None."""
     return next(iter(read_dates(text)), None)
 
 
@@ -95,20 +91,25 @@ def find_possible_dates(text: str) -> list[str]:
 
 
 def read_dates(text: str) -> tuple[DateText, ...]:
-    """All dates of the text in order, the two ends of a period joined."""
-    text = plain(text[:_LOOKED_AT])
-    if not _A_DIGIT.search(text):
+    """Return all dates of the text in order, with the two ends of a period joined."""
+    # A date that answers a question stands near the beginning, and reading takes many patterns for each character.
+    text = normalize_digits(text[:2000])
+    if not _DIGIT.search(text):
         return ()
-    found = sorted(_found(text), key=lambda date: date.start)[:_MOST_DATES]
-    if all(len(date.iso) == 4 for date in found) and (foreign := _foreign(text)):
+    # A text with more dates is a list of events, of which none is the answer.
+    found = sorted(_find_grammar_dates(text), key=lambda date: date.start)[:12]
+    if all(len(date.iso) == 4 for date in found) and (foreign := _read_foreign_date(text)):
         return (foreign,)
-    return tuple(_finished(text, date) for date in join_neighbours(found, lambda *pair: _join_period(text, *pair)))
+    return tuple(
+        _mark_clean_date(text, date) for date in join_adjacent_items(found, lambda *pair: _join_period(text, *pair))
+    )
 
 
-# ── the grammar: each pattern is tried on what the earlier ones left ─────────────────────────────────────────────────
+# ── the grammar: each pattern is tried on the text that the earlier ones left
+# ─────────────────────────────────────────────────
 
 ISO_DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
-_A_DIGIT = re.compile(r"\d")
+_DIGIT = re.compile(r"\d")
 _TO = r"\s?(?:[-–—]|to|until|bis|au|al|à)\s?"
 _JOIN = re.compile(rf"{_TO}|\s?/\s?", re.IGNORECASE)
 _JOIN_OR_AND = re.compile(rf"{_JOIN.pattern}|\s(?:and|und|et|y)\s", re.IGNORECASE)
@@ -154,20 +155,20 @@ _PATTERNS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
         ("part", r"\b(?:spring|summer|autumn|fall|winter|early|mid|late|end of)[\s-](?P<year>\d{4})(?![\d])"),
         (
             "span",
-            rf"(?<![\d.,{SYMBOLS}#:/-])(?P<year>[12]\d{{3}})\s?(?P<dash>[-–—/])\s?(?P<year2>\d\d)(?![\d%]|[.,]\d)",
+            rf"(?<![\d.,{CURRENCY_SYMBOLS}#:/-])(?P<year>[12]\d{{3}})\s?(?P<dash>[-–—/])\s?(?P<year2>\d\d)(?![\d%]|[.,]\d)",
         ),
         ("decade", r"(?<![\d.,])(?P<year>[12]\d{2}0)'?s\b"),
         ("dead", r"(?<!\d)\d{1,4}\s?(?:BCE?|B\.C\.)"),
         (
             "year",
-            rf"(?<![\d.,{SYMBOLS}#:])(?<![^\W\d_])(?P<year>1\d{{3}}|2[01]\d{{2}})(?![\d%]|[.,:]\d|[^\W\d_])"
+            rf"(?<![\d.,{CURRENCY_SYMBOLS}#:])(?<![^\W\d_])(?P<year>1\d{{3}}|2[01]\d{{2}})(?![\d%]|[.,:]\d|[^\W\d_])"
             r"(?!\s(?-i:[ECMPA][SD]T|AK[SD]T|HST|GMT|UTC)\b)",  # 1430 EST is a time of day
         ),
     )
 )
 
 
-def _found(text: str) -> Iterator[DateText]:
+def _find_grammar_dates(text: str) -> Iterator[DateText]:
     taken = [False] * len(text)
     for kind, pattern in _PATTERNS:
         place = 0
@@ -179,7 +180,7 @@ def _found(text: str) -> Iterator[DateText]:
                 continue
             taken[match.start() : match.end()] = [True] * (match.end() - match.start())
             place = match.end()
-            date = _read(kind, match, text)
+            date = _interpret_match(kind, match, text)
             if date:
                 yield date
 
@@ -189,17 +190,17 @@ def _names_months(match: re.Match[str]) -> bool:
     return all(name is None or name.casefold() in MONTHS for name in (parts.get("month"), parts.get("month2")))
 
 
-def _read(kind: str, match: re.Match[str], text: str) -> DateText | None:
+def _interpret_match(kind: str, match: re.Match[str], text: str) -> DateText | None:
     if kind == "dead":
         return None
     parts = match.groupdict()
-    year, note = _year(parts["year"])
+    year, note = _expand_year(parts["year"])
     if kind == "numeric":
-        return _numeric(match, year, note)
+        return _read_numeric_date(match, year, note)
     if not (parts.get("month") or parts.get("m") or EARLIEST_YEAR <= year <= LATEST_YEAR):
         return None
     if kind == "span":
-        return _span(match, year)
+        return _read_year_span(match, year)
     start, end, iso = match.start(), match.end(), f"{year:04}"
     if kind == "part":
         return DateText(
@@ -210,23 +211,23 @@ def _read(kind: str, match: re.Match[str], text: str) -> DateText | None:
     if kind == "year":
         doubtful = _may_be_a_count(text, start, end)
         return DateText(iso=iso, start=start, end=end, doubtful=doubtful, note="may be no year" if doubtful else "")
-    return _calendar_date(parts, year, note, start, end)
+    return _read_calendar_date(parts, year, note, start, end)
 
 
-def _calendar_date(parts: dict[str, str | None], year: int, note: str, start: int, end: int) -> DateText | None:
+def _read_calendar_date(parts: dict[str, str | None], year: int, note: str, start: int, end: int) -> DateText | None:
     name, later = parts.get("month"), parts.get("month2")
-    month = MONTHS[name.casefold()] if name else _whole(parts.get("m"))
-    iso = iso_date(year, month, _whole(parts.get("day")))
+    month = MONTHS[name.casefold()] if name else _optional_int(parts.get("m"))
+    iso = format_iso_date(year, month, _optional_int(parts.get("day")))
     if iso is None:
         return None
     if later or parts.get("day2"):
-        last = iso_date(year, MONTHS[later.casefold()] if later else month, _whole(parts.get("day2")))
-        return DateText(iso=iso, last=last or "", start=start, end=end, note=_period(iso, last or "?"))
+        last = format_iso_date(year, MONTHS[later.casefold()] if later else month, _optional_int(parts.get("day2")))
+        return DateText(iso=iso, last=last or "", start=start, end=end, note=_period_note(iso, last or "?"))
     return DateText(iso=iso, start=start, end=end, ambiguous=bool(note), note=note)
 
 
-def iso_date(year: int, month: int | None = None, day: int | None = None) -> str | None:
-    """The date as far as it is known, or None where the calendar has no such day."""
+def format_iso_date(year: int, month: int | None = None, day: int | None = None) -> str | None:
+    """Return the date as far as it is known, or None if the calendar has no such day."""
     try:
         datetime.date(year, 1 if month is None else month, 1 if day is None else day)
     except ValueError:
@@ -234,12 +235,13 @@ def iso_date(year: int, month: int | None = None, day: int | None = None) -> str
     return "-".join(f"{part:0{width}}" for part, width in ((year, 4), (month, 2), (day, 2)) if part is not None)
 
 
-def _numeric(match: re.Match[str], year: int, note: str) -> DateText | None:
-    """03/05/2021: the order is settled by what the calendar allows, by points (always day first), or by our default."""
+def _read_numeric_date(match: re.Match[str], year: int, note: str) -> DateText | None:
+    """Read 03/05/2021. The calendar, points (always day first) or our default decide the order."""
     first, second = int(match["a"]), int(match["b"])
-    day_first, month_first = iso_date(year, second, first), iso_date(year, first, second)
+    day_first, month_first = format_iso_date(year, second, first), format_iso_date(year, first, second)
     if day_first and month_first and day_first != month_first and match["sep"] != ".":
-        chosen, other = (day_first, month_first) if DAY_FIRST else (month_first, day_first)
+        # Most countries write the day first.
+        chosen, other = day_first, month_first
         note = f"{match['a']}/{match['b']} may be day or month first; {other} is the other reading"
     else:
         chosen = day_first or month_first or ""
@@ -248,8 +250,8 @@ def _numeric(match: re.Match[str], year: int, note: str) -> DateText | None:
     return DateText(iso=chosen, start=match.start(), end=match.end(), ambiguous=bool(note), note=note)
 
 
-def _span(match: re.Match[str], year: int) -> DateText | None:
-    """1939–45. With a hyphen "2010-11" is a month, and was read as one before."""
+def _read_year_span(match: re.Match[str], year: int) -> DateText | None:
+    """Read 1939–45. With a hyphen, "2010-11" is a month, which an earlier pattern has read."""
     last = year - year % 100 + int(match["year2"])
     if last <= year:
         return DateText(
@@ -259,16 +261,17 @@ def _span(match: re.Match[str], year: int) -> DateText | None:
             ambiguous=True,
             note=f"{match[0]} may be several years",
         )
-    note = _period(f"{year:04}", f"{last:04}")
+    note = _period_note(f"{year:04}", f"{last:04}")
     return DateText(iso=f"{year:04}", last=f"{last:04}", start=match.start(), end=match.end(), note=note)
 
 
-def _year(digits: str) -> tuple[int, str]:
+def _expand_year(digits: str) -> tuple[int, str]:
     digits = digits.lstrip("'")
     if len(digits) == 4:
         return int(digits), ""
     short = int(digits)
-    year = short + (1900 if short >= CENTURY_TURNS_AT else 2000)
+    # 68 is 2068, 69 is 1969, as in POSIX.
+    year = short + (1900 if short >= 69 else 2000)
     return year, f"the year {digits} read as {year}"
 
 
@@ -278,15 +281,15 @@ def _join_period(text: str, first: DateText, last: DateText) -> DateText | None:
     between = _BETWEEN.search(text, max(0, first.start - 12), first.start)
     if not (_JOIN if between is None else _JOIN_OR_AND).fullmatch(text, first.end, last.start):
         return None
-    return structs.replace(first, last=last.iso, end=last.end, note=_period(first.iso, last.iso))
+    return structs.replace(first, last=last.iso, end=last.end, note=_period_note(first.iso, last.iso))
 
 
-def _whole(digits: str | None) -> int | None:
+def _optional_int(digits: str | None) -> int | None:
     return int(digits) if digits else None
 
 
-def _period(first: str, last: str) -> str:
-    return f"{_A_PERIOD} {first} to {last}; its beginning is kept"
+def _period_note(first: str, last: str) -> str:
+    return f"{_PERIOD_NOTE} {first} to {last}; its beginning is kept"
 
 
 # ── around a date ────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -315,14 +318,14 @@ _SMALL_WORDS = frozenset(
 
 
 def _may_be_a_count(text: str, start: int, end: int) -> bool:
-    """The 2000 of "has 2000 employees", unlike "founded 1998 in Ohio" and "the 1998 film"."""
+    """Return True for the 2000 of "has 2000 employees", unlike "founded 1998 in Ohio" and "the 1998 film"."""
     counted = _COUNTED.match(text, end)
     if counted is None or counted[1] in _SMALL_WORDS:
         return False
     return not _CUE.search(text, max(0, start - 16), start) or start == 0
 
 
-def _finished(text: str, date: DateText) -> DateText:
+def _mark_clean_date(text: str, date: DateText) -> DateText:
     if len(text) > 160:
         return date
     before, after = text[: date.start], text[date.end :]
@@ -345,22 +348,25 @@ _DAY_NAME_YEAR = re.compile(
     r"\d{1,2}[.,\s-]{1,3}[^\W\d_][^\d_]{1,20}[.,\s-]{1,3}\d{4}(?:\s?[^\W\d_]{1,6}\.?)?"
     r"|[^\W\d_][^\d_]{1,20}\s\d{1,2},?\s\d{4}|\d{4}[.,\s]{1,3}[^\W\d_][^\d_]{1,20}\s\d{1,2}\.?"
 )
-# Those of dateparser's languages whose month names the grammar lacks. All 200 would take 1.3 s to load.
+# Languages of dateparser whose month names the grammar lacks. Loading all 200 would take 1.3 s.
 _LANGUAGES = "ru uk bg sr cs sk sl hr hu ro el tr fi et lv lt is ca eu he ar fa hi bn ja zh ko th vi id ms".split()
-_SETTINGS = {"DATE_ORDER": "DMY", "STRICT_PARSING": True, "PARSERS": ["absolute-time"]}
 
 
-def _foreign(text: str) -> DateText | None:
-    """A day, a word and a year in a language we have no month names of, and nothing else."""
+def _read_foreign_date(text: str) -> DateText | None:
+    """Read a day, a word and a year in a language whose month names the grammar lacks, and nothing else."""
     whole = text.strip(" .")
     if len(whole) > 40 or not _DAY_NAME_YEAR.fullmatch(whole):
         return None
     if any(name.casefold() in MONTHS for name in re.findall(r"[^\W\d_]+", whole)):
-        return None  # our own grammar knew this one: the calendar has no such day
-    import dateparser  # 0.1 s, and up to a second for its languages, that most runs never need
+        # The grammar knew this month, so the calendar has no such day.
+        return None
+    # Takes 0.1 s, and up to a second for its languages, which most runs never need.
+    import dateparser
 
     try:
-        found = dateparser.parse(whole, languages=_LANGUAGES, settings=_SETTINGS)
+        # Strict, since what is missing would be taken from today. Its other parsers read "yesterday" and timestamps.
+        settings = {"DATE_ORDER": "DMY", "STRICT_PARSING": True, "PARSERS": ["absolute-time"]}
+        found = dateparser.parse(whole, languages=_LANGUAGES, settings=settings)
     except (ValueError, OverflowError, RecursionError):
         return None
     year = re.compile(r"\d{4}").search(whole)

@@ -1,8 +1,8 @@
 """Numbers as people write them: "1.234,56", "12,34,567", "(1,200)", "1.2 × 10^5", "2 ½", "about 5 million", "10–20".
 
-`read_numbers` finds every number of a text with its place; `read_number` gives the first. The parts are here too, for
-the readers of measures and money: `plain` (one alphabet of digits and signs), `numbers_in` (numbers without ranges and
-without one-letter multipliers, because "5 m" may be metres), `letter_scaled` and `spans_range`.
+`read_numbers` finds every number of a text with its place; `read_first_number` gives the first. The readers of measures
+and money build on the parts: `normalize_digits` (one alphabet of digits and signs), `find_plain_numbers` (no ranges and
+no one-letter multipliers, because "5 m" may be metres), `apply_letter_scale` and `spans_range`. Reads text only.
 """
 
 from __future__ import annotations
@@ -15,25 +15,27 @@ from typing import TypeVar
 
 from msgspec import structs
 
-from tablewright.domain.model import Noun
-from tablewright.values.currencies import AFTER, BEFORE, LONGEST_MARK, SYMBOLS
+from tablewright.domain.model import Struct
+from tablewright.values.currencies import CURRENCY_AFTER, CURRENCY_BEFORE, CURRENCY_SYMBOLS, MAX_MARK_CHARACTERS
 
 T = TypeVar("T")
 
-_SMALL_WORDS = (
-    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen"
-    " eighteen nineteen"
-)
-_VALUES: dict[str, int] = {word: value for value, word in enumerate(_SMALL_WORDS.split())}
-_VALUES |= {
-    word: 10 * (place + 2) for place, word in enumerate("twenty thirty forty fifty sixty seventy eighty ninety".split())
+_WORD_VALUES: dict[str, int] = {
+    word: value
+    for value, word in (
+        *enumerate(
+            "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen"
+            " seventeen eighteen nineteen".split()
+        ),
+        *zip(range(20, 100, 10), "twenty thirty forty fifty sixty seventy eighty ninety".split(), strict=True),
+    )
 }
-_TIMES: dict[str, int] = {
+_WORD_MULTIPLIERS: dict[str, int] = {
     "dozen": 12, "hundred": 100, "thousand": 10**3, "million": 10**6, "billion": 10**9, "trillion": 10**12
 }  # fmt: skip
-_WITHIN = ("dozen", "hundred")  # they multiply what stands right before them; the others close a group of thousands
 
-OTHER_LANGUAGES: dict[str, int] = {
+# Small numbers in German, French, Spanish, Dutch, Italian and Portuguese, as in counts, periods and shares.
+FOREIGN_NUMBER_WORDS: dict[str, int] = {
     word: value
     for words in (
         "zwei drei vier fünf sechs sieben acht neun zehn elf zwölf dreizehn vierzehn fünfzehn sechzehn siebzehn"
@@ -51,15 +53,14 @@ OTHER_LANGUAGES: dict[str, int] = {
     for value, word in enumerate(words.split(), start=2)
     if word != "-"
 }
-"""Small numbers in German, French, Spanish, Dutch, Italian and Portuguese, as in counts, periods and shares."""
 
-_UNIT = "|".join(list(_VALUES)[1:10])
-_TEENS = "|".join(["zero", *list(_VALUES)[10:20]])
-_TENS = "|".join(list(_VALUES)[20:])
-_UP_TO_99 = rf"(?:(?:{_TENS})(?:[ -](?:{_UNIT}))?|{_TEENS}|{_UNIT})\b"
+_UNIT_WORDS = "|".join(list(_WORD_VALUES)[1:10])
+_TEENS = "|".join(["zero", *list(_WORD_VALUES)[10:20]])
+_TENS = "|".join(list(_WORD_VALUES)[20:])
+_UP_TO_99 = rf"(?:(?:{_TENS})(?:[ -](?:{_UNIT_WORDS}))?|{_TEENS}|{_UNIT_WORDS})\b"
 _GROUP = rf"(?:(?:{_UP_TO_99}|an?)[ -](?:hundred|dozen)\b(?: (?:and )?{_UP_TO_99})?|{_UP_TO_99})(?: and a half\b)?"
 _CLOSER = r"(?:thousand|million|billion|trillion)\b"
-_PHRASE = re.compile(
+_NUMBER_PHRASE = re.compile(
     rf"\b(?:(?:{_GROUP}|(?:half )?an?)[ -]{_CLOSER}"
     rf"(?:,? (?:and )?{_GROUP}[ -]{_CLOSER}){{0,4}}(?:,? (?:and )?{_GROUP})?"
     rf"|half a (?:dozen|hundred)\b|{_GROUP}|(?:dozen|hundred)\b|{_CLOSER})",
@@ -68,53 +69,56 @@ _PHRASE = re.compile(
 
 
 _FRACTION = re.compile(r"\b(half|(?:an? |one )?quarter|three[ -]quarters)(?: of)? an? ", re.IGNORECASE)
-_FRACTIONS = {"h": "0.5", "t": "0.75"}
+_FRACTION_VALUES = {"h": "0.5", "t": "0.75"}
 
 
-def with_fractions(text: str) -> str:
-    """ "a quarter of a minute" as "0.25 minute"."""
-    return _FRACTION.sub(lambda found: f"{_FRACTIONS.get(found[1][0].lower(), '0.25')} ", text)
+def replace_fraction_words(text: str) -> str:
+    """Return the text with fractions of a unit in digits: "0.25 minute" for "a quarter of a minute"."""
+    return _FRACTION.sub(lambda found: f"{_FRACTION_VALUES.get(found[1][0].lower(), '0.25')} ", text)
 
 
-def numbers_in_words(text: str, most: int) -> Iterator[tuple[int | float, int, int]]:
-    """Value, start and end of up to `most` of them."""
+def find_number_words(text: str, most: int) -> Iterator[tuple[int | float, int, int]]:
+    """Yield the value, start and end of up to `most` numbers written in words."""
     whole = text.strip(" .!").casefold().removeprefix("minus ").removeprefix("negative ")
-    for count, phrase in enumerate(_PHRASE.finditer(text)):
+    for count, phrase in enumerate(_NUMBER_PHRASE.finditer(text)):
         if count == most:
             return
         words = re.findall("[a-z]+", phrase[0].casefold())
         # "one of the largest" and "the million people" count nothing, while "one" alone is an answer.
-        if len(words) > 1 or (words[0] != "one" and words[0] in _VALUES) or phrase[0].casefold() == whole:
-            yield _value(words), phrase.start(), phrase.end()
+        if len(words) > 1 or (words[0] != "one" and words[0] in _WORD_VALUES) or phrase[0].casefold() == whole:
+            yield _sum_number_words(words), phrase.start(), phrase.end()
 
 
-def _value(words: list[str]) -> int | float:
+def _sum_number_words(words: list[str]) -> int | float:
     half_of, words = words[0] == "half", words[1:] if words[0] == "half" else words
     total: int | float = 0
     current: int | float = 0
     for word in words:
-        if word in _VALUES:
-            current += _VALUES[word]
+        if word in _WORD_VALUES:
+            current += _WORD_VALUES[word]
         elif word == "half":
             current += 0.5
-        elif word in _WITHIN:
-            current = (current or 1) * _TIMES[word]
-        elif word in _TIMES:
-            total, current = total + (current or 1) * _TIMES[word], 0
+        # These multiply the number right before them; the others close a group of thousands.
+        elif word in ("dozen", "hundred"):
+            current = (current or 1) * _WORD_MULTIPLIERS[word]
+        elif word in _WORD_MULTIPLIERS:
+            total, current = total + (current or 1) * _WORD_MULTIPLIERS[word], 0
     value = total + current
     value = value / 2 if half_of else value
     return int(value) if value == int(value) else value
 
 
-LOOKED_AT = 4000  # characters; what stands later in a text is not an answer any more
-MOST_NUMBERS = 40
-LONGEST_NUMBER = 300  # digits; a longer one is beyond floats and no quantity of anything
+# Later parts of a text are no answer any more, and a text with more numbers is a table.
+MAX_TEXT_CHARACTERS = 4000
+MAX_NUMBERS = 40
+# Longer numbers exceed floats and measure nothing.
+MAX_NUMBER_DIGITS = 300
 
 
-class Number(Noun, frozen=True):
-    """`value` stands at `start:end`. In a range it is the lower bound and `high` the upper.
+class Number(Struct, frozen=True):
+    """A number at `start:end`. In a range, `value` is the lower bound and `high` the upper.
 
-    `clean`: nothing else stands in the text but a currency. `ambiguous`: the digits can be read in two ways.
+    `clean`: the text has nothing else but a currency. `ambiguous`: the digits can be read in two ways.
     """
 
     value: int | float
@@ -130,20 +134,23 @@ class Number(Noun, frozen=True):
     note: str = ""
 
 
-def read_number(text: str) -> Number | None:
-    """The first number, or range of numbers, of the text."""
+def read_first_number(text: str) -> Number | None:
+    """Return the first number or range of numbers of the text, or None."""
     return next(iter(read_numbers(text)), None)
 
 
 def read_numbers(text: str) -> tuple[Number, ...]:
-    """All numbers of the text in order, ranges joined, multipliers and signs applied."""
-    text = plain(text[:LOOKED_AT])
-    found = (letter_scaled(text, number) for number in numbers_in(text))
-    return tuple(_finished(text, number) for number in join_neighbours(found, lambda *pair: _joined(text, *pair)))
+    """Return all numbers of the text in order, with ranges joined, and multipliers and signs applied."""
+    text = normalize_digits(text[:MAX_TEXT_CHARACTERS])
+    found = (apply_letter_scale(text, number) for number in find_plain_numbers(text))
+    return tuple(
+        _finish_number(text, number)
+        for number in join_adjacent_items(found, lambda *pair: _join_number_range(text, *pair))
+    )
 
 
-def join_neighbours(items: Iterable[T], join: Callable[[T, T], T | None]) -> list[T]:
-    """Return the items, each one that `join` makes a whole with the one before it as that whole."""
+def join_adjacent_items(items: Iterable[T], join: Callable[[T, T], T | None]) -> list[T]:
+    """Return the items, with neighbours replaced by their union wherever `join` returns one."""
     joined: list[T] = []
     for item in items:
         if joined and (whole := join(joined[-1], item)) is not None:
@@ -155,7 +162,7 @@ def join_neighbours(items: Iterable[T], join: Callable[[T, T], T | None]) -> lis
 
 # ── one alphabet ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
-_SAME = str.maketrans(
+_SAME_CHARACTERS = str.maketrans(
     dict.fromkeys("\u00a0\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u202f\u3000", " ")
     | dict.fromkeys("−﹣－‐‑", "-")
     | dict.fromkeys("⁄∕／", "/")
@@ -165,18 +172,18 @@ _SAME = str.maketrans(
 _OTHER_DIGIT = re.compile(r"[^\D0-9]")
 
 
-def plain(text: str) -> str:
-    """The text with ASCII digits, spaces, minus signs and separators, character for character."""
+def normalize_digits(text: str) -> str:
+    """Return the text with ASCII digits, spaces, minus signs and separators, of the same length."""
     if text.isascii():
         return text
-    return _OTHER_DIGIT.sub(lambda digit: str(unicodedata.decimal(digit[0])), text.translate(_SAME))
+    return _OTHER_DIGIT.sub(lambda digit: str(unicodedata.decimal(digit[0])), text.translate(_SAME_CHARACTERS))
 
 
 # ── single numbers ───────────────────────────────────────────────────────────────────────────────────────────────────
 
-FRACTIONS = "½⅓⅔¼¾⅕⅖⅗⅘⅙⅚⅐⅛⅜⅝⅞⅑⅒"
+FRACTION_CHARACTERS = "½⅓⅔¼¾⅕⅖⅗⅘⅙⅚⅐⅛⅜⅝⅞⅑⅒"
 _TOKEN = re.compile(
-    rf"(?<!\d)(?:\d{{1,3}}(?: \d{{3}})+(?!\d)(?:[.,]\d+(?![.,']?\d))?|\d+(?:[.,']\d+)*|[{FRACTIONS}])"
+    rf"(?<!\d)(?:\d{{1,3}}(?: \d{{3}})+(?!\d)(?:[.,]\d+(?![.,']?\d))?|\d+(?:[.,']\d+)*|[{FRACTION_CHARACTERS}])"
     r"|(?<![\d.\w])\.\d+(?![.\d])"
 )
 _POINT_FRACTION = re.compile(
@@ -186,6 +193,7 @@ _COMMA_FRACTION = re.compile(
     r"(?<![\d.,'])\d+(?:\.\d{3})*,(?!\d{3}(?!\d))\d+(?![.,']?\d)|(?<!\d)\d{1,3}(?:\.\d{3}){2,}(?![.,]?\d)"
 )
 _NAME_BEFORE = re.compile(r"(?<![^\W\d_])([^\W\d_]+)[-_]?$|_$")
+# Before a number without a space these are no part of a name: "x20", "mid-2010", "FY2021", "no5".
 _MAY_STAND_BEFORE = frozenset("x mid pre post early late ca circa approx approximately sub fy no nr".split())
 _SIGN_BEFORE = re.compile(r"(?:^|(?<=[\s(\[:=,;/~≈<>]))([-+–])$")
 _MINUS_WORD = re.compile(r"\b(?:minus|negative)\s$", re.IGNORECASE)
@@ -195,14 +203,11 @@ _POWER = re.compile(r"\s?[×xX*·⋅]\s?10\s?(?:(?:\^|\*\*)\s?\(?([-+–]?\d{1,3
 _POWER_OF_TEN = re.compile(r"(?:(?:\^|\*\*)\s?\(?([-+–]?\d{1,3})\)?|([⁻⁺]?[⁰¹²³⁴⁵⁶⁷⁸⁹]{1,3}))(?!\d)")
 _AS_PYTHON = re.compile(r"[0-9]+\.[0-9]+")
 _RAISED = str.maketrans("⁻⁺⁰¹²³⁴⁵⁶⁷⁸⁹–", "-+0123456789-")
-_MIXED = re.compile(rf"(?:[ -]| and )(\d{{1,3}})/(\d{{1,3}})(?![\d/.,])|[ -]?([{FRACTIONS}])")
+_MIXED = re.compile(rf"(?:[ -]| and )(\d{{1,3}})/(\d{{1,3}})(?![\d/.,])|[ -]?([{FRACTION_CHARACTERS}])")
 _OVER = re.compile(r" ?/ ?(\d{1,3})(?![\d/]|[.,]\d)")
-_DENOMINATORS = frozenset({2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 16, 20, 32, 64, 100})
-_EIGHTHS = frozenset({2, 3, 4, 8, 16, 32, 64})
-_SCORES = frozenset({5, 10, 20, 100})
 _PERCENT = re.compile(r"\s?(?:%|(?:percent|per cent|pct|prozent|pour cent|por ciento|per cento)\b)", re.IGNORECASE)
 
-SCALES: dict[str, int] = {
+SCALE_WORDS: dict[str, int] = {
     **dict.fromkeys(("hundred", "hundreds"), 100),
     **dict.fromkeys(("thousand", "thousands", "tausend", "tsd", "mille", "duizend"), 10**3),
     **dict.fromkeys(("lakh", "lakhs", "lac", "lacs"), 10**5),
@@ -213,17 +218,17 @@ SCALES: dict[str, int] = {
     **dict.fromkeys(("miliardi", "miliardo", "miljard", "млрд"), 10**9),
     **dict.fromkeys(("trillion", "trillions", "tn", "trn"), 10**12),
 }
-_SCALE_NAMES = "|".join(sorted(SCALES, key=len, reverse=True))
-_SCALE = re.compile(rf"[\s-]?({_SCALE_NAMES})\b\.?(?!\w)", re.IGNORECASE)
-_LETTERS = {"k": 10**3, "K": 10**3, "m": 10**6, "M": 10**6, "MM": 10**6, "b": 10**9, "B": 10**9, "T": 10**12}
+# Longest first, since the first alternative that matches is taken: "billion" before "bn".
+_SCALE = re.compile(rf"[\s-]?({'|'.join(sorted(SCALE_WORDS, key=len, reverse=True))})\b\.?(?!\w)", re.IGNORECASE)
+SCALE_LETTERS = {"k": 10**3, "K": 10**3, "m": 10**6, "M": 10**6, "MM": 10**6, "b": 10**9, "B": 10**9, "T": 10**12}
 _LETTER = re.compile(r"(?:(MM|[kKmMbBT])| ([kKMB]))(?![\w²³/'\"])")
 
 
-def numbers_in(text: str) -> Iterator[Number]:
-    """The single numbers of an already `plain` text, digits first: words count only where there are no digits."""
+def find_plain_numbers(text: str) -> Iterator[Number]:
+    """Yield the single numbers of a text with normalized digits; number words count only if there are no digits."""
     place, done, count = 0, 0, 0
-    while count < MOST_NUMBERS and (token := _TOKEN.search(text, place)):
-        number = _number_at(text, token, done)
+    while count < MAX_NUMBERS and (token := _TOKEN.search(text, place)):
+        number = _read_number_at(text, token, done)
         place = token.end()
         if number is None:
             continue
@@ -233,33 +238,33 @@ def numbers_in(text: str) -> Iterator[Number]:
             count += 1
             yield number
     if not count:
-        for value, start, end in numbers_in_words(text, MOST_NUMBERS):
+        for value, start, end in find_number_words(text, MAX_NUMBERS):
             if minus := _MINUS_WORD.search(text, done, start):
                 value, start = -value, minus.start()
             percent, done = _PERCENT.match(text, end), end
             yield Number(value=value, start=start, end=percent.end() if percent else end, percent=bool(percent))
 
 
-def _number_at(text: str, token: re.Match[str], done: int) -> Number | None:
+def _read_number_at(text: str, token: re.Match[str], done: int) -> Number | None:
     start = token.start()
     if _is_part_of_a_name(text, start, done):
         return None
-    read = _digits(token[0], text)
+    read = _parse_digits(token[0], text)
     if read is None:
         return None
     value, length, note = read
     end = start + length
-    start, negative = _sign(text, start, done)
-    value, end, fraction_note = _fraction(text, value, end)
-    value, end = _powers(text, value, end, token[0])
+    start, negative = _read_sign(text, start, done)
+    value, end, fraction_note = _read_fraction(text, value, end)
+    value, end = _read_exponent(text, value, end, token[0])
     scale = 1
     while (word := _SCALE.match(text, end)) and scale < 10**12:
-        scale *= SCALES[word[1].casefold()]
+        scale *= SCALE_WORDS[word[1].casefold()]
         end = word.end()
-    scaled = times(-value if negative else value, scale)
+    scaled = multiply_exactly(-value if negative else value, scale)
     percent = _PERCENT.match(text, end)
     end = percent.end() if percent else end
-    if not _fits(scaled):
+    if not _is_representable(scaled):
         return None
     note = note or fraction_note
     return Number(
@@ -267,37 +272,39 @@ def _number_at(text: str, token: re.Match[str], done: int) -> Number | None:
     )
 
 
-def _digits(token: str, text: str) -> tuple[int | float, int, str] | None:
-    """The value of digits and separators, how many characters it takes, and what is doubtful about it."""
-    if token in FRACTIONS:
+def _parse_digits(token: str, text: str) -> tuple[int | float, int, str] | None:
+    """Return the value of digits and separators, its length in characters, and a note on what is doubtful; or None."""
+    if token in FRACTION_CHARACTERS:
         return unicodedata.numeric(token), 1, ""
-    if len(token) > LONGEST_NUMBER:
+    if len(token) > MAX_NUMBER_DIGITS:
         return None
     if token.isdecimal():
         return int(token), len(token), ""
     kinds = [mark for mark in dict.fromkeys(token) if not mark.isdecimal()]
     if len(kinds) == 1 and kinds[0] != " ":
-        return _one_separator(token, kinds[0], text)
+        return _parse_single_separator(token, kinds[0], text)
     mark = kinds[-1]
     whole, _, rest = token.rpartition(mark)
-    if mark != " " and len(kinds) == 2 and rest.isdecimal() and _grouped(whole.split(kinds[0])):
-        return float(f"{_joined_digits(whole)}.{rest}"), len(token), ""
+    if mark != " " and len(kinds) == 2 and rest.isdecimal() and _is_digit_grouping(whole.split(kinds[0])):
+        return float(f"{_strip_separators(whole)}.{rest}"), len(token), ""
     if kinds == [" "]:
-        return int(_joined_digits(token)), len(token), ""
+        return int(_strip_separators(token)), len(token), ""
     return None
 
 
-def _one_separator(token: str, mark: str, text: str) -> tuple[int | float, int, str] | None:
+def _parse_single_separator(token: str, mark: str, text: str) -> tuple[int | float, int, str] | None:
     parts = token.split(mark)
     first, last = parts[0], parts[-1]
     if len(parts) > 2 or mark == "'":
-        if _grouped(parts):
+        if _is_digit_grouping(parts):
             return int("".join(parts)), len(token), ""
-        return None if mark == "." else (int(first), len(first), "")  # 1.2.3 is a version, 1,2,3 a list
+        # 1.2.3 is a version, 1,2,3 a list.
+        return None if mark == "." else (int(first), len(first), "")
     if not first:
         return float(f"0.{last}"), len(token), ""
     if mark == "," and len(first) == len(last) == 4:
-        return int(first), len(first), ""  # 2010,2012
+        # 2010,2012.
+        return int(first), len(first), ""
     fraction = float(f"{first}.{last}")
     if len(last) != 3 or first[0] == "0":
         return fraction, len(token), ""
@@ -322,47 +329,49 @@ def _decimal_mark(text: str) -> str:
     return "" if bool(point) == bool(comma) else "." if point else ","
 
 
-def _grouped(parts: list[str]) -> bool:
-    """Thousands, or lakhs and crores: 12,34,567."""
+def _is_digit_grouping(parts: list[str]) -> bool:
+    """Return True for groups of thousands, or of lakhs and crores: 12,34,567."""
     first, *middle, last = parts
     sizes = {len(part) for part in middle}
     return 1 <= len(first) <= 3 and len(last) == 3 and (sizes <= {3} or (sizes == {2} and len(first) <= 2))
 
 
-def _joined_digits(text: str) -> str:
+def _strip_separators(text: str) -> str:
     return re.sub(r"\D", "", text)
 
 
 def _is_part_of_a_name(text: str, start: int, done: int) -> bool:
-    """COVID-19, H2O, CS0003, but not USD5, 10x20, mid-2010 and the 30 of 1h30."""
+    """Return True for digits of a name: COVID-19, H2O, CS0003, but not USD5, 10x20, mid-2010 and the 30 of 1h30."""
     name = _NAME_BEFORE.search(text, max(done, start - 16), start)
     if name is None:
         return False
     word = (name[1] or "").casefold()
     if word in _MAY_STAND_BEFORE or (name.start() == done and done > 0):
         return False
-    if name[0].endswith("-") and word in SCALES:
+    if name[0].endswith("-") and word in SCALE_WORDS:
         return False
-    return not (word and BEFORE.search(text, max(0, start - LONGEST_MARK), start))
+    return not (word and CURRENCY_BEFORE.search(text, max(0, start - MAX_MARK_CHARACTERS), start))
 
 
-def _sign(text: str, start: int, done: int) -> tuple[int, bool]:
-    """Return where the number starts with its sign, which may stand before or after a currency: -$5, $-5."""
+def _read_sign(text: str, start: int, done: int) -> tuple[int, bool]:
+    """Return the start of the number with its sign, which may come before or after a currency (-$5, $-5), and True if
+    it is negative."""
     if word := _MINUS_WORD.search(text, max(done, start - 10), start):
         return word.start(), True
     sign = _SIGN_BEFORE.search(text, max(done, start - 8), start)
     if sign is None and start > done:
-        currency = BEFORE.search(text, max(done, start - LONGEST_MARK), start)
+        currency = CURRENCY_BEFORE.search(text, max(done, start - MAX_MARK_CHARACTERS), start)
         if currency:
             sign = _SIGN_BEFORE.search(text, max(done, currency.start() - 8), currency.start())
-        elif start - done >= 2 and text[start - 1] == "-" and text[start - 2] in SYMBOLS:
+        elif start - done >= 2 and text[start - 1] == "-" and text[start - 2] in CURRENCY_SYMBOLS:
             return start - 1, True
     if sign is None or (done and not text[done : sign.start(1)].strip() and sign.start(1) - done <= 2):
-        return start, False  # the dash of "10 -20" joins, it does not negate
+        # The dash of "10 -20" joins, it does not negate.
+        return start, False
     return sign.start(1), sign[1] != "+"
 
 
-def _fraction(text: str, value: int | float, end: int) -> tuple[int | float, int, str]:
+def _read_fraction(text: str, value: int | float, end: int) -> tuple[int | float, int, str]:
     if not isinstance(value, int) or value > 10**9:
         return value, end, ""
     if (mixed := _MIXED.match(text, end)) and (mixed[3] or 0 < int(mixed[1]) < int(mixed[2])):
@@ -370,18 +379,23 @@ def _fraction(text: str, value: int | float, end: int) -> tuple[int | float, int
             return value + unicodedata.numeric(mixed[3]), mixed.end(), ""
         return (value * int(mixed[2]) + int(mixed[1])) / int(mixed[2]), mixed.end(), ""
     over = _OVER.match(text, end)
-    if over is None or int(over[1]) not in _DENOMINATORS or value > 999:
+    # Other denominators, and larger numbers before the stroke, belong to dates and part numbers.
+    if over is None or int(over[1]) not in {2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 16, 20, 32, 64, 100} or value > 999:
         return value, end, ""
     bottom = int(over[1])
-    if value >= bottom and bottom not in _EIGHTHS:
-        return value, end, ""  # 24/7
-    doubtful = value >= bottom or bottom in _SCORES
+    # More than one is written so in inches, as 17/16, and in thirds.
+    if value >= bottom and bottom not in {2, 3, 4, 8, 16, 32, 64}:
+        # 24/7.
+        return value, end, ""
+    # Marks are given out of these: "4/5" stars, "85/100".
+    doubtful = value >= bottom or bottom in {5, 10, 20, 100}
     return value / bottom, over.end(), f"{value}/{bottom} may be a score or a date" if doubtful else ""
 
 
-def _powers(text: str, value: int | float, end: int, token: str) -> tuple[int | float, int]:
-    """1.2e5, 1.2 × 10^5, 10⁵."""
-    mantissa = token if _AS_PYTHON.fullmatch(token) else repr(value)  # rounded once, not twice
+def _read_exponent(text: str, value: int | float, end: int, token: str) -> tuple[int | float, int]:
+    """Return the value and end with a power of ten applied: 1.2e5, 1.2 × 10^5, 10⁵."""
+    # Rounded once, not twice.
+    mantissa = token if _AS_PYTHON.fullmatch(token) else repr(value)
     if power := _EXPONENT.match(text, end):
         return float(f"{mantissa}e{power[1]}"), power.end()
     if power := _POWER_OF_TEN.match(text, end) if value == 10 else None:
@@ -391,12 +405,12 @@ def _powers(text: str, value: int | float, end: int, token: str) -> tuple[int | 
     if power is None:
         return value, end
     exponent = int((power[1] or power[2]).translate(_RAISED))
-    exact = isinstance(value, int) and 0 <= exponent < LONGEST_NUMBER
+    exact = isinstance(value, int) and 0 <= exponent < MAX_NUMBER_DIGITS
     return value * 10**exponent if exact else float(f"{1 if value == 1 else mantissa}e{exponent}"), power.end()
 
 
-def times(value: int | float, scale: int) -> int | float:
-    """The product without the noise of binary fractions: 1.1 million is 1100000."""
+def multiply_exactly(value: int | float, scale: int) -> int | float:
+    """Return the product without the noise of binary fractions: 1.1 million is 1100000."""
     if scale == 1:
         return value
     if isinstance(value, int):
@@ -405,22 +419,22 @@ def times(value: int | float, scale: int) -> int | float:
     return int(product) if product.is_integer() and abs(product) < 1e15 else product
 
 
-def _fits(value: int | float) -> bool:
-    return math.isfinite(value) if isinstance(value, float) else abs(value) <= 10**LONGEST_NUMBER
+def _is_representable(value: int | float) -> bool:
+    return math.isfinite(value) if isinstance(value, float) else abs(value) <= 10**MAX_NUMBER_DIGITS
 
 
-def letter_scaled(text: str, number: Number) -> Number:
-    """With a multiplier of one letter applied: 5k, 1.2M, 3 B. A small m may as well be metres."""
+def apply_letter_scale(text: str, number: Number) -> Number:
+    """Return the number with a multiplier of one letter applied: 5k, 1.2M, 3 B. A small m may also be metres."""
     letter = None if number.percent or number.scale > 1 else _LETTER.match(text, number.end)
     if letter is None:
         return number
     name = letter[1] or letter[2]
-    scale = _LETTERS[name]
+    scale = SCALE_LETTERS[name]
     note = (
         "m read as million" if name == "m" else "" if number.note.endswith("may be a score or a date") else number.note
     )
-    value = times(number.value, scale)
-    if not _fits(value):
+    value = multiply_exactly(number.value, scale)
+    if not _is_representable(value):
         return number
     return structs.replace(number, value=value, end=letter.end(), scale=scale, ambiguous=bool(note), note=note)
 
@@ -445,8 +459,8 @@ _ORDINAL = re.compile(r"(?:st|nd|rd|th)\b", re.IGNORECASE)
 
 
 def is_approximate(text: str, start: int, end: int) -> bool:
-    """about 500, >500, 500+, over $500: the number at `start:end` is given with a margin."""
-    currency = BEFORE.search(text, max(0, start - LONGEST_MARK), start)
+    """Return True if the number at `start:end` is given with a margin: about 500, >500, 500+, over $500."""
+    currency = CURRENCY_BEFORE.search(text, max(0, start - MAX_MARK_CHARACTERS), start)
     start = currency.start() if currency else start
     return bool(_ABOUT_BEFORE.search(text, max(0, start - 24), start) or _ABOUT_AFTER.match(text, end))
 
@@ -456,34 +470,35 @@ def spans_range(text: str, before: int, end: int, start: int) -> bool:
 
     `before` is where the first number starts: "between 10 and 20" is a range, "10 and 20" is not.
     """
-    if start - end > LONGEST_MARK:
+    if start - end > MAX_MARK_CHARACTERS:
         return False
     between = text[end:start]
-    if currency := AFTER.match(between):
+    if currency := CURRENCY_AFTER.match(between):
         between = between[currency.end() :]
-    if currency := BEFORE.search(between):
+    if currency := CURRENCY_BEFORE.search(between):
         between = between[: currency.start()]
     between = between.strip()
     if _JOINS.fullmatch(between):
         return True
-    currency = BEFORE.search(text, max(0, before - LONGEST_MARK), before)
+    currency = CURRENCY_BEFORE.search(text, max(0, before - MAX_MARK_CHARACTERS), before)
     before = currency.start() if currency else before
     return bool(_AND.fullmatch(between) and _BETWEEN.search(text, max(0, before - 12), before))
 
 
 def shared_scale(low: Number, high: Number) -> int:
-    """The multiplier the first number of a range takes from the second: "10 to 20 million", not "500 to 2 million"."""
-    return high.scale if low.scale == 1 and times(low.value, high.scale) < high.value else 1
+    """Return the multiplier that the low end takes from the high end: for "10 to 20 million", not "500 to 2
+    million"."""
+    return high.scale if low.scale == 1 and multiply_exactly(low.value, high.scale) < high.value else 1
 
 
-def lower_end(low: Number, high: Number) -> int | float | None:
+def scale_lower_end(low: Number, high: Number) -> int | float | None:
     """Return the first of two numbers as the lower end of their range; None if it is not below the second."""
-    bottom = times(low.value, shared_scale(low, high))
+    bottom = multiply_exactly(low.value, shared_scale(low, high))
     return bottom if bottom < high.value else None
 
 
-def _joined(text: str, low: Number, high: Number) -> Number | None:
-    bottom = lower_end(low, high)
+def _join_number_range(text: str, low: Number, high: Number) -> Number | None:
+    bottom = scale_lower_end(low, high)
     if low.high is not None or bottom is None or not spans_range(text, low.start, low.end, high.start):
         return None
     doubt = low.ambiguous or high.ambiguous
@@ -494,25 +509,25 @@ def _joined(text: str, low: Number, high: Number) -> Number | None:
     )
 
 
-def _finished(text: str, number: Number) -> Number:
-    """Return what only the whole text tells: accounting parentheses, a trailing minus, the margin, and what is left
-    over."""
+def _finish_number(text: str, number: Number) -> Number:
+    """Return the number with what depends on the whole text: accounting parentheses, a trailing minus, a margin, and
+    whether it is clean."""
     before, after = text[: number.start], text[number.end :]
-    left = _without_currency(before, after)
+    left = _strip_currency_around(before, after)
     if number.high is None and left in ("()", "-") and number.value > 0 and not before.strip().endswith("-"):
         return structs.replace(number, value=-number.value, clean=True)
     approximate = is_approximate(text, number.start, number.end)
-    glued = (after[:1].isalpha() or after[:1] == "_") and not _ORDINAL.match(after) and not AFTER.match(after)
+    glued = (after[:1].isalpha() or after[:1] == "_") and not _ORDINAL.match(after) and not CURRENCY_AFTER.match(after)
     return structs.replace(number, clean=left in ("", "."), approximate=approximate, glued=glued)
 
 
-def _without_currency(before: str, after: str) -> str:
+def _strip_currency_around(before: str, after: str) -> str:
     """Return what is left around a number, once the currency is away; only as much of it as tells clean from not."""
     if len(before) + len(after) > 60:
         return "…"
     before, after = before.strip(), after.strip()
-    if currency := BEFORE.search(before.rstrip("( ")):
+    if currency := CURRENCY_BEFORE.search(before.rstrip("( ")):
         before = before[: currency.start()] + ("(" if before.endswith("(") else "")
-    if currency := AFTER.match(after):
+    if currency := CURRENCY_AFTER.match(after):
         after = after[currency.end() :]
     return (before + after).replace(" ", "")

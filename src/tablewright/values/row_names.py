@@ -1,9 +1,8 @@
-"""Find the rows that are about the same thing: equal keys say so exactly, and names with different keys are judged from
-their words.
+"""Find rows about the same thing: by equal keys, or by the words of their names.
 
-A wrong merge loses a row and nobody sees it; a missed one leaves a double that anybody sees. So the answer is yes only
-for reasons it can name: one model number in common and nothing that speaks against it, or the same words, give or take
-a slip of the pen, a maker's name in front, or words that say nothing.
+A wrong merge loses a row unnoticed, while a missed one leaves a visible duplicate. So two names match only for a clear
+reason: a common model number and no contradiction, or the same words apart from a typo, a maker's name in front, or
+filler words.
 """
 
 from __future__ import annotations
@@ -19,27 +18,27 @@ from rapidfuzz import fuzz
 from rapidfuzz.distance import OSA
 
 from tablewright.domain.model import Row
-from tablewright.domain.rowkey import LEGAL, fold, row_key, tokenize, trim, words
+from tablewright.domain.rowkey import LEGAL_FORMS, fold_text, row_key, split_folded_words, strip_legal_forms, word_set
 from tablewright.domain.text import cell_text
 
-# ── what words are worth in a name; one that is in none of these lists names something ────────────────────────────────
+# ── word lists; a word in none of them distinguishes names ────────────────────────────────────────────────────────────
 
-# May be there or not without changing what is meant. No single letters: "Vitamin A" and "Henry V" need them.
-FILLER = words("an and by for of the with")
-COLOUR = words("""
+# Words that do not change the meaning of a name. No single letters: "Vitamin A" and "Henry V" need them.
+FILLER_WORDS = word_set("an and by for of the with")
+COLOUR_WORDS = word_set("""
     beige bisque black blue bronze brown burgundy charcoal copper cyan gold graphite gray green ivory lavender
     magenta maroon navy orange pink purple red rose silver tan teal titanium turquoise violet white yellow
 """)
-# In front of a name, or anywhere, these make it another thing: "West Virginia", "Pro", "Junior".
-VARIANT = words("""
+# Words that make another thing of a name: "West Virginia", "Pro", "Junior".
+VARIANT_WORDS = word_set("""
     advanced anti basic central deluxe east eastern elite essential extended first full gold grand great greater junior
     lite little lower max micro mid mini nano neo new non north northeast northern northwest old plus post pre premier
     premium pro professional refurbished saint san second senior small south southeast southern southwest standard
     starter super third trial ultimate ultra upgrade upper west western
 """)
-# Beside a model number, or glued to its end, these are another model: "RTX 3080" and "RTX 3080 Ti".
-EDITION = words("academic air fe lite max mini pro refurbished se super ti ultra upgrade xl xt")
-SPELLING = {
+# Words that make another model next to a model number or attached to it: "RTX 3080" and "RTX 3080 Ti".
+EDITION_WORDS = word_set("academic air fe lite max mini pro refurbished se super ti ultra upgrade xl xt")
+_SPELLINGS = {
     short: long
     for long, shorts in {
         "aluminum": "aluminium",
@@ -64,7 +63,7 @@ SPELLING = {
     }.items()
     for short in shorts.split()
 }
-UNIT = {
+_UNIT_BY_SPELLING = {
     spelling: unit
     for unit, spellings in {
         "gb": "gb gigabyte gigabytes",
@@ -93,9 +92,9 @@ UNIT = {
     for spelling in spellings.split()
 }
 # Letters and digits that many products share: resolutions, connectors, memory standards, ordinals.
-STANDARD = re.compile(
+_STANDARD_NAME = re.compile(
     r"\A(?:\d{3,4}[pi]|mp\d|h26\d|ddr\d\w*|pc\d\d*|usb\d+|sata\d*|80211\w*|lga\d+|socket\d+|cl\d+|win\d+|v\d+|"
-    r"\d+(?:st|nd|rd|th)|\d+(?:x|k|bit|pin|rpm|fps|hz|mp|gbps|mbps|mbs|gbs|db|way|d|w|v|p)|\d+x\d+\w*|i[3579]\d*)"
+    r"\d+(?:st|nd|rd|th)|\d+(?:x|k|bit|pin|rpm|fps|hz|mp|gbps|mbps|mbs|gbs|db|way|d|w|v|p)|\d+x\d\w*|i[3579]\d*)"
 )
 
 
@@ -103,12 +102,12 @@ STANDARD = re.compile(
 
 
 def current_row_key(row: Row, key_field: str) -> str:
-    """Return the key of the name that the row has now; `row.key` is of the name with which it came."""
+    """Return the key of the row's present name; `row.key` is that of its original name."""
     return row_key(cell_text(row.cell(key_field))) if key_field else row.key
 
 
-class RowNames:
-    """The names of a table, to ask whether a candidate is there already."""
+class RowNameIndex:
+    """An index of the names of a table, to find the row that a candidate duplicates."""
 
     def __init__(self) -> None:
         self._by_key: dict[str, int] = {}
@@ -120,12 +119,12 @@ class RowNames:
         if not key or key in self._by_key:
             return
         self._by_key[key] = row_id
-        for clue in _clues(parse_row_name(name)):
+        for clue in _index_clues(parse_row_name(name)):
             self._by_clue[clue].append(len(self._names))
         self._names.append((row_id, name))
 
     def find(self, name: str) -> int | None:
-        """The row that `name` would double: by equal key, else the likest that is the same name."""
+        """Return the row that `name` duplicates: by equal key, else the most similar matching name; or None."""
         found = self._by_key.get(row_key(name))
         if found is not None:
             return found
@@ -139,24 +138,25 @@ class RowNames:
         return best_row
 
     def _candidates(self, reading: NameParts) -> list[int]:
-        """Those that share most of the rarest clues. A clue that everybody has says nothing and would cost the most."""
-        postings = sorted((self._by_clue[clue] for clue in _clues(reading) if clue in self._by_clue), key=len)
+        """Return the names that share most of the rarest clues. Common clues say little and cost the most."""
+        postings = sorted((self._by_clue[clue] for clue in _index_clues(reading) if clue in self._by_clue), key=len)
         votes: Counter[int] = Counter()
         looked_at = 0
         for posting in postings:
             looked_at += len(posting)
-            if looked_at > MAX_LOOKED_AT and votes:
+            if looked_at > _MAX_POSTINGS and votes:
                 break
-            votes.update(posting[:MAX_LOOKED_AT])
-        return heapq.nsmallest(MAX_CANDIDATES, votes, key=lambda position: (-votes[position], position))
+            votes.update(posting[:_MAX_POSTINGS])
+        # Names compared in full: more cost time for each imported row; fewer may miss the duplicate.
+        return heapq.nsmallest(16, votes, key=lambda position: (-votes[position], position))
 
 
-MAX_LOOKED_AT = 2000
-MAX_CANDIDATES = 16
+# Entries of the index read for one name, which bounds the time per imported row.
+_MAX_POSTINGS = 2000
 
 
-def _clues(reading: NameParts) -> set[str]:
-    """Two names of the same row share at least one: a model, its number, a rare word, an end of a misspelt word."""
+def _index_clues(reading: NameParts) -> set[str]:
+    """Return keys of which two names of one row share at least one: a model, its number, a word, an end of a word."""
     clues = {f"={model}" for model in reading.models}
     # A model may carry a maker's letters in front or a colour's behind; its number stays.
     clues.update(f"#{number}" for model in reading.models for number in re.findall(r"\d{3,}", model))
@@ -164,7 +164,7 @@ def _clues(reading: NameParts) -> set[str]:
     for word in reading.words:
         if word.isdigit() and len(word) >= 3:
             clues.add(f"#{word}")
-        if word in FILLER or len(word) < 3:
+        if word in FILLER_WORDS or len(word) < 3:
             continue
         clues.add(word)
         if len(word) >= 6:
@@ -177,7 +177,7 @@ def _clues(reading: NameParts) -> set[str]:
 
 
 class NameParts(msgspec.Struct, frozen=True):
-    """A name, taken apart."""
+    """A parsed name."""
 
     key: str
     words: tuple[str, ...]  # in order, spelt one way, with the short numbers and without models and measures
@@ -191,7 +191,7 @@ class NameParts(msgspec.Struct, frozen=True):
 
 
 def rate_likeness(a: NameParts, b: NameParts) -> float:
-    """0 for different rows; else how alike the names are, for choosing the best of several."""
+    """Return the similarity of two names, to choose the best of several; 0 for different rows."""
     if not a.key or not b.key:
         return 0.0
     if a.key == b.key:
@@ -199,42 +199,46 @@ def rate_likeness(a: NameParts, b: NameParts) -> float:
     if _measures_conflict(a, b) or _colours_conflict(a, b):
         return 0.0
     alike = fuzz.token_sort_ratio(a.key, b.key) / 100
-    shared = {model for model in a.models if _has(b, model)} | {model for model in b.models if _has(a, model)}
+    shared = {model for model in a.models if _contains_model(b, model)} | {
+        model for model in b.models if _contains_model(a, model)
+    }
     if shared:
-        return 1 + alike if _same_model(a, b, shared) else 0.0
+        return 1 + alike if _is_same_model(a, b, shared) else 0.0
     if a.models and b.models:
         return 0.0
-    return alike if _same_words(a, b) else 0.0
+    return alike if _have_same_words(a, b) else 0.0
 
 
 # --- with a model number in common ---
 
 
-def _same_model(a: NameParts, b: NameParts, shared: set[str]) -> bool:
+def _is_same_model(a: NameParts, b: NameParts, shared: set[str]) -> bool:
     longest = max(map(len, shared))
-    if longest < MIN_MODEL or shared <= a.for_models | b.for_models:
+    if longest < _MIN_MODEL_CHARACTERS or shared <= a.for_models | b.for_models:
         return False
-    rest_a = [model for model in a.models if not _has(b, model)]
-    rest_b = [model for model in b.models if not _has(a, model)]
-    if any(_rivals(x, y) for x in rest_a for y in rest_b) or (rest_a and rest_b and longest < SURE_MODEL):
+    rest_a = [model for model in a.models if not _contains_model(b, model)]
+    rest_b = [model for model in b.models if not _contains_model(a, model)]
+    if any(_are_sibling_models(x, y) for x in rest_a for y in rest_b) or (
+        rest_a and rest_b and longest < _SURE_MODEL_CHARACTERS
+    ):
         return False
     words_a, words_b = set(a.words), set(b.words)
-    if (words_a ^ words_b) & EDITION:
+    if (words_a ^ words_b) & EDITION_WORDS:
         return False
-    if longest >= SKU:
+    if longest >= _SKU_CHARACTERS:
         return True
-    # A bare number may be an order, a postcode or a room: it needs more beside it than a model does.
-    return len((words_a & words_b) - FILLER) >= (2 if all(map(str.isdigit, shared)) else 1)
+    # A bare number may be an order, a postcode or a room, so it needs more common words than a model does.
+    return len((words_a & words_b) - FILLER_WORDS) >= (2 if all(map(str.isdigit, shared)) else 1)
 
 
-MIN_MODEL, SURE_MODEL, SKU = 4, 6, 8
+_MIN_MODEL_CHARACTERS, _SURE_MODEL_CHARACTERS, _SKU_CHARACTERS = 4, 6, 8
 
 
-def _has(reading: NameParts, model: str) -> bool:
-    """Return True if `model` stands in the name, however it is spaced: "hs240" is in "Aldenbrook HS 240".
+def _contains_model(reading: NameParts, model: str) -> bool:
+    """Return True if the name contains `model` in any spacing: "hs240" is in "Aldenbrook HS 240".
 
-    Letters may be glued to its front ("tkmp61207") or, up to two, to its end ("kfz270r", the red one), if the rest is
-    long enough to be known by.
+    Letters may be attached to its front ("tkmp61207") or, up to two, to its end ("kfz270r", the red one), if the rest
+    is long enough to identify it.
     """
     model = _COLOUR_CODE.sub("", model)
     start = reading.compact.find(model)
@@ -245,7 +249,7 @@ def _has(reading: NameParts, model: str) -> bool:
             after = reading.compact[end : min((edge for edge in reading.edges if edge >= end), default=end)]
             if not before and not after:
                 return True
-            if len(model) >= 5 and len(after) <= 2 and (before + after).isalpha() and after not in EDITION:
+            if len(model) >= 5 and len(after) <= 2 and (before + after).isalpha() and after not in EDITION_WORDS:
                 return True
         start = reading.compact.find(model, start + 1)
     return False
@@ -254,28 +258,28 @@ def _has(reading: NameParts, model: str) -> bool:
 _COLOUR_CODE = re.compile(r"(?<=\d{3})(?:bk|blk|wh|wht|sl|slv)$")
 
 
-def _rivals(a: str, b: str) -> bool:
-    """Two models of one series: "qv40b550" and "qv46b550"."""
+def _are_sibling_models(a: str, b: str) -> bool:
+    """Return True for two models of one series: "qv40b550" and "qv46b550"."""
     return OSA.distance(a, b, score_cutoff=3) <= 3 and not a.isdigit() and not b.isdigit()
 
 
 # --- with the same words ---
 
 
-def _same_words(a: NameParts, b: NameParts) -> bool:
+def _have_same_words(a: NameParts, b: NameParts) -> bool:
     if a.measures != b.measures or not a.words or not b.words:
         return False
     short, long = (a.words, b.words) if len(a.words) <= len(b.words) else (b.words, a.words)
-    if _squeezed(short) == _squeezed(long) and len("".join(short)) >= 6 and not (a.models or b.models):
+    if _join_pieces(short) == _join_pieces(long) and len("".join(short)) >= 6 and not (a.models or b.models):
         return True
     whole = long
-    long = _without_maker(long, short)
-    left, right = _unmatched(short, long)
-    if left and _squeezed(left) == _squeezed(right):
+    long = _strip_maker(long, short)
+    left, right = _unmatched_words(short, long)
+    if left and _join_pieces(left) == _join_pieces(right):
         left, right = [], []
-    if not _explained(left, right, len(short)):
+    if not _differ_trivially(left, right, len(short)):
         return False
-    telling = [word for word in short if _tells(word)]
+    telling = [word for word in short if _is_telling_word(word)]
     # A model that only one side gives: a stock number after the maker's name, or the names must tell enough without it.
     if len(telling) < (1 if not (a.models or b.models) else 2 if long != whole else 3):
         return False
@@ -283,50 +287,51 @@ def _same_words(a: NameParts, b: NameParts) -> bool:
     return in_order or a.comma or b.comma or len(telling) >= 4
 
 
-def _tells(word: str) -> bool:
-    return not (word in FILLER or word[0].isdigit())
+def _is_telling_word(word: str) -> bool:
+    return not (word in FILLER_WORDS or word[0].isdigit())
 
 
-def _explained(left: list[str], right: list[str], length: int) -> bool:
-    """Return True if what the names do not share is nothing but fillers and at most one slip of the pen."""
-    left, right = [word for word in left if word not in FILLER], [word for word in right if word not in FILLER]
+def _differ_trivially(left: list[str], right: list[str], length: int) -> bool:
+    """Return True if the names differ only by fillers and at most one typo."""
+    left, right = (
+        [word for word in left if word not in FILLER_WORDS],
+        [word for word in right if word not in FILLER_WORDS],
+    )
     if not left and not right:
         return True
     return len(left) == len(right) == 1 and _is_typo(left[0], right[0], length)
 
 
-def _squeezed(pieces: Iterable[str]) -> str:
-    """ "Web Shop" as "webshop"; but numbers must not run together: "1 12" is not "11 2"."""
+def _join_pieces(pieces: Iterable[str]) -> str:
+    """Join "Web Shop" to "webshop", but keep numbers apart: "1 12" is not "11 2"."""
     return "".join(f" {piece} " if piece[0].isdigit() else piece for piece in pieces)
 
 
-def _without_maker(long: tuple[str, ...], short: tuple[str, ...]) -> tuple[str, ...]:
-    """`long` without the maker's name in front: where it ends in a legal form ("Encore Ltd"), or much follows it."""
+def _strip_maker(long: tuple[str, ...], short: tuple[str, ...]) -> tuple[str, ...]:
+    """Strip a maker's name from the front of `long` if it ends in a legal form ("Encore Ltd") or much follows it."""
     for index in range(min(len(long) - 2, 5), 0, -1):
         maker, rest = long[:index], long[index:]
         if rest[0] != short[0]:
             continue
-        if maker[-1] in LEGAL:
+        if maker[-1] in LEGAL_FORMS:
             return rest
+        # A maker's name without a legal form is only a guess, so that many distinguishing words must follow it.
         if (
             index <= 2
-            and sum(map(_tells, rest)) >= MUCH
-            and not any(word in VARIANT or word in COLOUR for word in maker)
+            and sum(map(_is_telling_word, rest)) >= 5
+            and not any(word in VARIANT_WORDS or word in COLOUR_WORDS for word in maker)
         ):
             return rest
     return long
 
 
-MUCH = 5
-
-
-def _unmatched(a: Iterable[str], b: Iterable[str]) -> tuple[list[str], list[str]]:
+def _unmatched_words(a: Iterable[str], b: Iterable[str]) -> tuple[list[str], list[str]]:
     count_a, count_b = Counter(a), Counter(b)
     return list((count_a - count_b).elements()), list((count_b - count_a).elements())
 
 
 def _is_typo(a: str, b: str, length: int) -> bool:
-    """A doubled or a swapped letter; or, where three words and more agree, any one letter of a word not too short."""
+    """Return True for a doubled or swapped letter; with three or more other words in common, for any single letter."""
     a, b = sorted((a, b), key=len)
     if len(a) < 4 or not (a + b).isalpha() or a[0] != b[0] or OSA.distance(a, b) != 1:
         return False
@@ -339,7 +344,7 @@ def _is_typo(a: str, b: str, length: int) -> bool:
 _DOUBLE = re.compile(r"(.)\1")
 
 
-# --- what speaks against ---
+# --- contradictions ---
 
 
 def _measures_conflict(a: NameParts, b: NameParts) -> bool:
@@ -347,13 +352,13 @@ def _measures_conflict(a: NameParts, b: NameParts) -> bool:
 
 
 def _colours_conflict(a: NameParts, b: NameParts) -> bool:
-    colours_a, colours_b = COLOUR.intersection(a.words), COLOUR.intersection(b.words)
+    colours_a, colours_b = COLOUR_WORDS.intersection(a.words), COLOUR_WORDS.intersection(b.words)
     return bool(colours_a and colours_b and colours_a.isdisjoint(colours_b))
 
 
 # --- reading a name ---
 
-_UNITS = "|".join(sorted(UNIT, key=len, reverse=True))
+_UNITS = "|".join(sorted(_UNIT_BY_SPELLING, key=len, reverse=True))
 _MEASURE = re.compile(rf"(?<![\w.])(\d+(?:\.\d+)?)(?:[\s-]*({_UNITS})(?![a-z0-9])|\s*(['\"”″]+)(?!\w))")
 _TIMES = re.compile(r"(?<![a-z0-9])(\d+)\s*x\s*(?=\d)")
 _CHUNK = re.compile(r"[^\s(),;:\[\]\"|!?*_=]+")
@@ -362,12 +367,12 @@ _PIECE = re.compile(r"\d+|[^\W\d_]+")
 
 @lru_cache(maxsize=8192)
 def parse_row_name(name: str) -> NameParts:
-    text = fold(name)
+    text = fold_text(name)
     measures: defaultdict[str, set[float]] = defaultdict(set)
 
     def take(match: re.Match[str]) -> str:
         number, unit, _ = match.groups()
-        measures[UNIT[unit] if unit else "inch"].add(float(number))
+        measures[_UNIT_BY_SPELLING[unit] if unit else "inch"].add(float(number))
         return " "
 
     spoken = _MEASURE.sub(take, _TIMES.sub(r"\1 x ", text))
@@ -378,13 +383,13 @@ def parse_row_name(name: str) -> NameParts:
     for chunk in _CHUNK.findall(spoken):
         compact = "".join(char for char in chunk if char.isalnum())
         after_for = after_for or chunk == "for"
-        if _is_model(chunk, compact):
+        if _is_model_number(chunk, compact):
             models.add(compact)
             if after_for:
                 for_models.add(compact)
         else:
             kept.append(chunk)
-    spelt = tuple(SPELLING.get(token, token) for token in trim(tokenize(" ".join(kept))))
+    spelt = tuple(_SPELLINGS.get(token, token) for token in strip_legal_forms(split_folded_words(" ".join(kept))))
     edges, seams, compact = {0}, {0}, ""
     for chunk in _CHUNK.findall(text):
         for piece in _PIECE.findall(chunk):
@@ -393,7 +398,7 @@ def parse_row_name(name: str) -> NameParts:
         edges.add(len(compact))
     return NameParts(
         key=row_key(name),
-        words=tuple(_number(token) for token in spelt),
+        words=tuple(_normalize_version(token) for token in spelt),
         models=frozenset(models),
         for_models=frozenset(for_models),
         measures={unit: frozenset(values) for unit, values in measures.items()},
@@ -409,17 +414,22 @@ _WORD_AND_NUMBER = re.compile(r"(?=[a-z]*[aeiou])[a-z]{4,}\d{1,2}(?:pro|max|mini
 _ONE_DIGIT_MODEL = re.compile(r"[a-z]{2,4}\d[a-z]{1,3}")
 
 
-def _is_model(chunk: str, compact: str) -> bool:
+def _is_model_number(chunk: str, compact: str) -> bool:
     digits = sum(map(str.isdigit, compact))
     if digits == len(compact):
         return digits >= 5 and "." not in chunk
     if digits == 1:
-        return _ONE_DIGIT_MODEL.fullmatch(compact) is not None and not STANDARD.fullmatch(compact)
-    if not digits or len(compact) < MIN_MODEL or STANDARD.fullmatch(compact) or _WORD_AND_NUMBER.fullmatch(compact):
+        return _ONE_DIGIT_MODEL.fullmatch(compact) is not None and not _STANDARD_NAME.fullmatch(compact)
+    if (
+        not digits
+        or len(compact) < _MIN_MODEL_CHARACTERS
+        or _STANDARD_NAME.fullmatch(compact)
+        or _WORD_AND_NUMBER.fullmatch(compact)
+    ):
         return False
     return not re.fullmatch(r"\d+(?:\.\d+)?[-/](?:[a-z]{3,}|\d+)", chunk)
 
 
-def _number(token: str) -> str:
-    """ "8.0" and "8" are one version; "8.0.0" is left alone."""
+def _normalize_version(token: str) -> str:
+    """Return "8" for "8.0", which is the same version; "8.0.0" is kept."""
     return token[:-2] if token.endswith(".0") and token.count(".") == 1 else token

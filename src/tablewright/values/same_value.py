@@ -1,7 +1,7 @@
-"""The one answer to the question if two values are the same, for each purpose that asks it.
+"""Decide if two values are the same, for each purpose. The only place with tolerances.
 
-1,000,000 and 1,004,000 are the same number to someone who weighs sources against each other, and two numbers to
-someone who checks a quote. So the caller names its purpose, and all purposes have their tolerances in one table.
+1,000,000 and 1,004,000 are the same number when sources are compared, and two numbers when a quote is checked. So the
+caller names its purpose, and all purposes have their tolerances in one table.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from typing import Literal, NamedTuple, TypeAlias, TypeVar
 
-from tablewright.domain.model import Money, Noun, Value
+from tablewright.domain.model import Money, Struct, Value
 from tablewright.domain.text import normalize_words
-from tablewright.values.measures import Measure, in_unit, read_measures
-from tablewright.values.numbers import plain
-from tablewright.values.units import unit_at
+from tablewright.values.measures import Measure, convert_measure, read_measures
+from tablewright.values.numbers import normalize_digits
+from tablewright.values.units import read_unit_at
 
 Purpose: TypeAlias = Literal["merging", "restating", "proving", "adding", "rounding", "converting"]
 
@@ -25,7 +25,7 @@ Item = TypeVar("Item")
 
 
 class Tolerance(NamedTuple):
-    """How far apart two numbers may be: a share of the larger one, or `least` where that is more. Whole numbers below
+    """The allowed difference of two numbers: a share of the larger one, or `least` if that is more. Whole numbers below
     `exact_below` must be equal."""
 
     share: float
@@ -33,6 +33,7 @@ class Tolerance(NamedTuple):
     exact_below: float = 0.0
 
 
+# What does not depend on how a number is written; "rounding" and "converting" allow half of its last digit.
 TOLERANCES: Mapping[Purpose, Tolerance] = {
     # Two sources round alike to three digits (1,004,000 and 1 million), but state years, rooms and staff as they are.
     "merging": Tolerance(0.005, exact_below=10_000),
@@ -44,11 +45,10 @@ TOLERANCES: Mapping[Purpose, Tolerance] = {
     # A sum gathers the noise of all its parts, which is left alone where they cancel out: less than any cent.
     "adding": Tolerance(1e-9, 1e-6, exact_below=1e12),
 }
-"""What does not depend on how a number is written; "rounding" and "converting" allow half of its last digit."""
-ROUNDED = 0.01
-"""The share that a conversion may lose by rounding to one digit or to a whole number: a mile is not "2 km"."""
-NOISE = 1e-6
-"""The share of half a digit by which floats miss it: 0.125 is written as 0.12 or as 0.13."""
+# The share that a conversion may lose by rounding to one digit or to a whole number: a mile is not "2 km".
+CONVERSION_LOSS = 0.01
+# The share of half a digit by which floats miss it: 0.125 is written as 0.12 or as 0.13.
+FLOAT_NOISE = 1e-6
 
 
 def same_value(one: Value, other: Value, purpose: Purpose, *, decimals: int | None = None) -> bool:
@@ -76,7 +76,7 @@ def same_value(one: Value, other: Value, purpose: Purpose, *, decimals: int | No
         return is_one_currency and same_value(one.amount, other.amount, purpose, decimals=decimals)
     if purpose != "merging" or one is None or other is None or isinstance(one, tuple) or isinstance(other, tuple):
         return one == other
-    return _same_text(str(one), str(other))
+    return _is_same_text(str(one), str(other))
 
 
 def _is_within(one: float, other: float, tolerance: Tolerance) -> bool:
@@ -100,10 +100,10 @@ def _is_written_as(exact: float, written: float, purpose: Purpose, decimals: int
     lost = 0.5 * 10.0**-decimals
     if purpose == "converting":
         if not decimals or len(digits) < 2:
-            lost = min(lost, ROUNDED * abs(exact))
+            lost = min(lost, CONVERSION_LOSS * abs(exact))
         if same_value(exact, written, "proving"):
             return True
-    return abs(exact - written) <= lost * (1 + NOISE)
+    return abs(exact - written) <= lost * (1 + FLOAT_NOISE)
 
 
 def group_by_value(items: Iterable[Item], values: Iterable[Value]) -> list[list[Item]]:
@@ -124,33 +124,33 @@ _NUMBER = re.compile(r"\d+(?:\.\d+)?")
 _SCHEME = re.compile(r"^https?://(?:www\.)?")
 
 
-def _same_text(one: str, other: str) -> bool:
+def _is_same_text(one: str, other: str) -> bool:
     """Return True if both give one length or mass, or the same words in any order, or one the words of the other."""
-    if (measured := _same_measure(one, other)) is not None:
+    if (measured := _compare_measures(one, other)) is not None:
         return measured
     left, right = normalize_words(_SCHEME.sub("", one)), normalize_words(_SCHEME.sub("", other))
     short, long = sorted((left, right), key=len)
     return sorted(short.split()) == sorted(long.split()) or (len(short) > 3 and f" {short} " in f" {long} ")
 
 
-def _same_measure(one: str, other: str) -> bool | None:
+def _compare_measures(one: str, other: str) -> bool | None:
     """Compare `6' 8"` and "6-8 / 2.03", "242 lb" and "110 kg", "240" and "240 lbs"; None for what is no length and no
     mass."""
     if not (one[:1].isdigit() and other[:1].isdigit()):
         return None
     bare, stated = (one, other) if _NUMBER.fullmatch(one) else (other, one)
-    if _NUMBER.fullmatch(bare) and (first := _NUMBER.match(stated)) and unit_at(stated, first.end()):
+    if _NUMBER.fullmatch(bare) and (first := _NUMBER.match(stated)) and read_unit_at(stated, first.end()):
         return float(bare) == float(first[0])
     if any(_NUMBER.fullmatch(text) for text in (one, other)):
         return None
-    for read in (lambda text: length_of(text, feet_and_inches=True), mass_of):
+    for read in (lambda text: read_length(text, feet_and_inches=True), read_mass):
         left, right = read(one), read(other)
         if left is not None and right is not None:
             return left.same(right)
     return None
 
 
-class RoundedQuantity(Noun, frozen=True):
+class RoundedQuantity(Struct, frozen=True):
     """A length in metres or a mass in kilograms; `give` is half of the last digit that was written of it."""
 
     value: float
@@ -161,20 +161,20 @@ class RoundedQuantity(Noun, frozen=True):
         return abs(self.value - other.value) <= max(self.give, other.give)
 
 
-def length_of(text: str, unit: str = "", *, feet_and_inches: bool = False) -> RoundedQuantity | None:
+def read_length(text: str, unit: str = "", *, feet_and_inches: bool = False) -> RoundedQuantity | None:
     """Return the one length that the text states, also where it states it twice: "6 ft 8 in (2.03 m)".
 
     None for none, several, a range, or a number without a unit, unless `unit` says which it is. "6-8" is six feet and
     eight inches only where `feet_and_inches` says that they are written so; else it is a range.
     """
-    if feet_and_inches and (stature := stature_at(text)):
+    if feet_and_inches and (stature := read_stature(text)):
         text = f"{stature[0]} ft {stature[1]} in {text[stature[2] :]}"
-    return _extent(text, "m", unit)
+    return _read_single_quantity(text, "m", unit)
 
 
-def mass_of(text: str, unit: str = "") -> RoundedQuantity | None:
+def read_mass(text: str, unit: str = "") -> RoundedQuantity | None:
     """Return the one mass that the text states: "242 lb (110 kg)", or "240" where `unit` says that it is in pounds."""
-    return _extent(text, "kg", unit)
+    return _read_single_quantity(text, "kg", unit)
 
 
 _STATURE = re.compile(
@@ -182,29 +182,30 @@ _STATURE = re.compile(
 )
 
 
-def stature_at(text: str) -> tuple[int, int, int] | None:
+def read_stature(text: str) -> tuple[int, int, int] | None:
     """Return the feet, the inches and the end of "6-8" at the beginning; "6-8 m" and "6-8 storeys" are ranges."""
-    text = plain(text)
+    text = normalize_digits(text)
     found = _STATURE.match(text)
-    if found is None or unit_at(text, found.end()) is not None:
+    if found is None or read_unit_at(text, found.end()) is not None:
         return None
     return int(found[1]), int(found[2]), found.end()
 
 
-def _extent(text: str, base: str, unit: str) -> RoundedQuantity | None:
+def _read_single_quantity(text: str, base: str, unit: str) -> RoundedQuantity | None:
     found: list[RoundedQuantity] = []
     bare: list[Measure] = []
     for measure in read_measures(text, unit or base):
         if not measure.unit:
             bare.append(measure)
             continue
-        if (fit := in_unit(measure, base)) is not None:
+        if (fit := convert_measure(measure, base)) is not None:
             if measure.sizes or measure.high is not None:
                 return None
-            found.append(RoundedQuantity(value=float(fit.value), give=_give(text, measure, base)))
+            found.append(RoundedQuantity(value=float(fit.value), give=_rounding_error(text, measure, base)))
     if not found and unit and len(bare) == 1 and bare[0].high is None and not bare[0].sizes:
-        return _extent(f"{text[bare[0].start : bare[0].end]} {unit}", base, "")
-    others = [*(other.value for other in found[1:]), *(other.value for other in bare)]  # 6 ft 8 in / 2.03 says it twice
+        return _read_single_quantity(f"{text[bare[0].start : bare[0].end]} {unit}", base, "")
+    # 6 ft 8 in / 2.03 says it twice.
+    others = [*(other.value for other in found[1:]), *(other.value for other in bare)]
     is_one = found and all(same_value(found[0].value, other, "restating") for other in others)
     return found[0] if is_one else None
 
@@ -212,11 +213,13 @@ def _extent(text: str, base: str, unit: str) -> RoundedQuantity | None:
 _DECIMALS = re.compile(r"\d[.,](\d+)\D*$")
 
 
-def _give(text: str, measure: Measure, base: str) -> float:
-    written = _DECIMALS.search(plain(text[measure.start : measure.end]))
+def _rounding_error(text: str, measure: Measure, base: str) -> float:
+    written = _DECIMALS.search(normalize_digits(text[measure.start : measure.end]))
     decimals = len(written[1]) if written else 0
     if decimals == 3 and measure.value == int(measure.value):
-        decimals = 0  # the three digits of 1,829
-    unit = "in" if measure.unit == "ft" else measure.unit  # six feet is six feet and no inches
-    step = in_unit(Measure(value=1, start=0, end=0, unit=unit), base)
+        # The three digits of 1,829.
+        decimals = 0
+    # Six feet is six feet and no inches.
+    unit = "in" if measure.unit == "ft" else measure.unit
+    step = convert_measure(Measure(value=1, start=0, end=0, unit=unit), base)
     return float(step.value) / 2 / 10**decimals if step else 0.0

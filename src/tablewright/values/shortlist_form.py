@@ -1,5 +1,5 @@
-"""The adviser without a model: a form, and commands for everything else. Each says just what it says; plain words are
-search words and are not checked.
+"""Parse the form and the commands of the advisor without a model. Nothing is guessed: plain words are search words and
+are not checked.
 
 /form product: electric kettle | budget: 50 GBP | must: Capacity >= 1 l; stainless steel | avoid: plastic | region: UK
 """
@@ -10,12 +10,20 @@ import re
 from typing import get_args
 
 from tablewright.domain.condition import parse_conditions
-from tablewright.domain.model import Field, Noun, column_key
-from tablewright.domain.shortlist import KEY, PRICE, PRICE_FIELD, Requirements, Wish, WishKind, WishOperator
+from tablewright.domain.model import Field, Struct, column_key
+from tablewright.domain.shortlist import (
+    PRICE_COLUMN,
+    PRICE_FIELD,
+    PRODUCT_COLUMN,
+    Requirements,
+    Wish,
+    WishKind,
+    WishOperator,
+)
 from tablewright.errors import UsageError
-from tablewright.values.typed import type_of, typed
+from tablewright.values.comparable_value import infer_field_type, parse_comparable
 
-COMMANDS: dict[str, str] = {
+SHORTLIST_COMMANDS: dict[str, str] = {
     "form": "product: … | budget: 50 GBP | must: Capacity >= 1 l; … | nice: … | avoid: … | region: …",
     "must": "WISH: add a wish, such as Capacity >= 1 l",
     "nice": "WISH: add one that counts and does not exclude",
@@ -34,59 +42,61 @@ COMMANDS: dict[str, str] = {
     "all": "all products",
     "export": "[FILE]",
     "done": "end",
-    "restart": "begin anew",
+    "restart": "start again",
     "help": "these commands",
 }
-FORM: tuple[str, ...] = ("product", "budget", "must", "nice", "avoid", "region")
-HELP = "\n".join(f"/{verb} {what}" for verb, what in COMMANDS.items())
+FORM_LINES: tuple[str, ...] = ("product", "budget", "must", "nice", "avoid", "region")
+COMMANDS_HELP = "\n".join(f"/{verb} {what}" for verb, what in SHORTLIST_COMMANDS.items())
 _OPERATOR = re.compile(r"[<>=]|\b(?:contains|between)\b", re.IGNORECASE)
 _OPERATORS: dict[str, WishOperator] = {each: each for each in get_args(WishOperator)}
+# What is avoided must not hold.
 _OPPOSITES: dict[WishOperator, WishOperator] = {
     "=": "!=", "!=": "=", "<": ">=", "<=": ">", ">": "<=", ">=": "<", "contains": "not contains",
     "not contains": "contains",
 }  # fmt: skip
-"""What is avoided must not hold."""
 
 
-class Command(Noun, frozen=True):
+class ShortlistCommand(Struct, frozen=True):
     verb: str
     rest: str = ""
 
 
-def parse_command(message: str) -> Command | None:
-    """None for a message that is none."""
+def parse_command(message: str) -> ShortlistCommand | None:
+    """Return the command, or None for another message; raise UsageError for an unknown command."""
     if not message.startswith("/"):
         return None
     verb, _, rest = message[1:].partition(" ")
     first, newline, lines = verb.partition("\n")
     verb, rest = first.strip().lower(), f"{lines} {rest}".strip() if newline else rest.strip()
-    if verb not in COMMANDS:
+    if verb not in SHORTLIST_COMMANDS:
         raise UsageError(f"There is no command /{verb}.", advice="/help lists the commands.")
-    return Command(verb=verb, rest=rest)
+    return ShortlistCommand(verb=verb, rest=rest)
 
 
-def form_message(values: dict[str, str]) -> str:
-    """A filled form as a message."""
-    given = ((name, " ".join(values.get(name, "").replace("|", " ").split())) for name in FORM)
+def format_form_message(values: dict[str, str]) -> str:
+    """Return a completed form as a message."""
+    given = ((name, " ".join(values.get(name, "").replace("|", " ").split())) for name in FORM_LINES)
     return "/form " + " | ".join(f"{name}: {value}" for name, value in given if value)
 
 
 def parse_form(text: str) -> tuple[Requirements, tuple[Field, ...]]:
-    """Return what is wanted, and the columns that it needs."""
+    """Return the requirements, and the columns that they need."""
     values: dict[str, str] = {}
     for part in re.split(r"[|\n]", text):
         name, colon, value = part.partition(":")
         if not part.strip():
             continue
-        if not colon or name.strip().lower() not in FORM:
-            raise UsageError(f"“{part.strip()}” is not a line of the form.", advice=f"/form {COMMANDS['form']}")
+        if not colon or name.strip().lower() not in FORM_LINES:
+            raise UsageError(
+                f"“{part.strip()}” is not a line of the form.", advice=f"/form {SHORTLIST_COMMANDS['form']}"
+            )
         values[name.strip().lower()] = value.strip()
     if not values.get("product"):
-        raise UsageError("The form says no product.", advice=f"/form {COMMANDS['form']}")
+        raise UsageError("The form names no product.", advice=f"/form {SHORTLIST_COMMANDS['form']}")
     wishes: list[Wish] = []
     columns: list[Field] = []
     if budget := values.get("budget"):
-        wishes.append(budget_wish(budget))
+        wishes.append(parse_budget_wish(budget))
     kinds: tuple[WishKind, ...] = ("must", "nice", "avoid")
     for kind in kinds:
         for item in values.get(kind, "").split(";"):
@@ -99,18 +109,20 @@ def parse_form(text: str) -> tuple[Requirements, tuple[Field, ...]]:
     return requirements, tuple(found.values())[::-1]
 
 
-def budget_wish(text: str) -> Wish:
-    read = typed(text)
+def parse_budget_wish(text: str) -> Wish:
+    read = parse_comparable(text)
     if read.number is None or not read.currency:
         raise UsageError(f"“{text}” is not an amount with a currency.", advice="Write it like 50 GBP or £50.")
     if read.high is not None:
         values = (f"{read.number:g} {read.currency}", f"{read.high:g} {read.currency}")
-        return Wish(words=text, kind="budget", column=PRICE, operator="between", values=values)
-    return Wish(words=text, kind="budget", column=PRICE, operator="<=", values=(f"{read.number:g} {read.currency}",))
+        return Wish(words=text, kind="budget", column=PRICE_COLUMN, operator="between", values=values)
+    return Wish(
+        words=text, kind="budget", column=PRICE_COLUMN, operator="<=", values=(f"{read.number:g} {read.currency}",)
+    )
 
 
 def parse_wish(text: str, kind: WishKind) -> tuple[Wish, Field | None]:
-    """A condition where it is written as one; else words, which are searched for and not checked."""
+    """Return a wish with a condition if it is written as one, and its column; else a wish of search words."""
     hard = kind != "nice"
     if not _OPERATOR.search(text):
         return Wish(words=text, kind=kind, hard=hard), None
@@ -126,16 +138,18 @@ def parse_wish(text: str, kind: WishKind) -> tuple[Wish, Field | None]:
             )
         operator = _OPPOSITES[operator]
     wish = Wish(words=text, kind=kind, hard=hard, column=condition.column, operator=operator, values=condition.values)
-    if column_key(condition.column) == column_key(PRICE):
+    if column_key(condition.column) == column_key(PRICE_COLUMN):
         return wish, PRICE_FIELD
-    return wish, field_for(condition.column, condition.values)
+    return wish, make_wish_field(condition.column, condition.values)
 
 
-def field_for(name: str, values: tuple[str, ...]) -> Field:
-    """The column that a condition is about: of the type of its value."""
-    read = typed(values[0]) if values else typed("")
-    type = type_of(read)
+def make_wish_field(name: str, values: tuple[str, ...]) -> Field:
+    """Return the column of a condition, with the type of its value."""
+    read = parse_comparable(values[0]) if values else parse_comparable("")
+    type = infer_field_type(read)
     question = (
-        f"Does {{{KEY}}} have {name.lower()}?" if type == "boolean" else f"What is the {name.lower()} of {{{KEY}}}?"
+        f"Does {{{PRODUCT_COLUMN}}} have {name.lower()}?"
+        if type == "boolean"
+        else f"What is the {name.lower()} of {{{PRODUCT_COLUMN}}}?"
     )
     return Field(name=name, type=type, unit=read.unit if type == "number" else "", question=question, role="user")

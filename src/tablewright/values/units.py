@@ -9,14 +9,14 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from tablewright.domain.model import Noun
-from tablewright.values.currencies import currency_of
+from tablewright.domain.model import Struct
+from tablewright.values.currencies import parse_currency
 
 
-class Unit(Noun, frozen=True):
-    """`symbol` is how we write it, `pint` what pint calls it. Units of one `kind` convert into each other.
+class Unit(Struct, frozen=True):
+    """A unit: our `symbol`, and its name in `pint`. Units of one `kind` convert into each other.
 
-    `apart` names what pint would mix up (it knows no dimension for bytes, percent and degrees).
+    `apart` names dimensions that pint lacks (those of bytes, percent and degrees), to keep them from being mixed up.
     """
 
     symbol: str
@@ -25,6 +25,7 @@ class Unit(Noun, frozen=True):
     apart: tuple[str, ...] = ()
 
 
+# Symbol, name in pint, kind, spellings, prefixes for the symbol and spellings, spellings that take no prefix.
 _UNITS = """
 in | inch | length | in, inch, inches, ", ″, ”, '', zoll, pouce, pouces, pulgada, pulgadas, pollici
 ft | foot | length | ft, foot, feet, ', ′, fuß, pieds, pies
@@ -137,7 +138,6 @@ bit | bit | data | bit, bits | kMGT
 bps | bit/second | data rate |  | kMGT
 Wp | watt | power | watt-peak, watt peak | kMG
 """
-"""Symbol, what pint calls it, kind, spellings, prefixes that it takes as do its spellings, spellings that take none."""
 
 _POWERS_OF_TEN = {
     "p": "pico", "n": "nano", "µ": "micro", "m": "milli", "c": "centi", "d": "deci", "h": "hecto", "k": "kilo",
@@ -145,8 +145,22 @@ _POWERS_OF_TEN = {
 }  # fmt: skip
 _BINARY = {"Ki": "kibi", "Mi": "mebi", "Gi": "gibi", "Ti": "tebi"}
 
-_APART = {"ratio", "data", "data rate", "angle", "sound", "pixel", "torque", "resolution", "light", "illuminance"}
+# Pint would convert these into other kinds: a bit and a radian are plain numbers to it, and a torque is an energy.
+_UNCONVERTIBLE_KINDS = {
+    "ratio",
+    "data",
+    "data rate",
+    "angle",
+    "sound",
+    "pixel",
+    "torque",
+    "resolution",
+    "light",
+    "illuminance",
+}
 
+# Spellings shared by several units, the most usual first. The field's unit decides; else the note after the colon is
+# given as a doubt.
 _AMBIGUOUS = """
 ton, tons = short ton: a ton may be short, long or metric; read as 907 kg
 oz = oz, fl oz
@@ -174,9 +188,8 @@ cal, calories = cal: food calories are kilocalories
 Cal = kcal
 ac = acre
 """
-"""Spellings of several units, the most usual first: the field's unit chooses, else the note behind the colon counts."""
 
-AMBIGUOUS: dict[str, tuple[tuple[str, ...], str]] = {
+AMBIGUOUS_UNITS: dict[str, tuple[tuple[str, ...], str]] = {
     name: (tuple(symbols.split(", ")), note)
     for line in _AMBIGUOUS.strip().splitlines()
     for names, _, meanings in [line.partition(" = ")]
@@ -185,60 +198,56 @@ AMBIGUOUS: dict[str, tuple[tuple[str, ...], str]] = {
 }
 
 
-def unit_at(text: str, place: int, wanted: Unit | None = None) -> tuple[Unit, int, str] | None:
-    """The unit that stands at `place` (a space or hyphen may come first), where it ends, and what is doubtful.
+def read_unit_at(text: str, place: int, wanted: Unit | None = None) -> tuple[Unit, int, str] | None:
+    """Return the unit at `place` (after an optional space or hyphen), its end, and a note on what is doubtful; or None.
 
-    `wanted` is the unit somebody hopes for: it decides between the meanings of "oz", "m" or "°".
+    `wanted` is the expected unit, which decides between the meanings of "oz", "m" or "°".
     """
-    first = _atom(text, place + (text[place : place + 1] in _GAPS), wanted)
+    first = _read_single_unit(text, place + (text[place : place + 1] in (" ", "\n", "\t", "-")), wanted)
     if first is None:
         return None
     unit, end, note = first
     compound = False
     while joint := _JOINT.match(text, end):
-        following = _atom(text, joint.end(), None)
+        following = _read_single_unit(text, joint.end(), None)
         if following is None:
             break
         compound = True
         divides = joint[0].strip() in ("/", "per")
-        unit = _combined(unit, "/" if divides else "*", following[0])
+        unit = _combine_units(unit, "/" if divides else "*", following[0])
         end = following[1]
     return (unit, end, "" if compound else note)
 
 
 @lru_cache(maxsize=1024)
 def parse_unit(name: str) -> Unit | None:
-    """The unit that the whole of `name` stands for."""
+    """Return the unit that `name` as a whole means, or None."""
     name = name.strip()
-    found = unit_at(name, 0)
+    found = read_unit_at(name, 0)
     return found[0] if found and not name[found[1] :].strip(" .") else None
 
 
-def with_unit(figure: str, unit: str) -> str:
-    """ "2 years", "1 year": of one thing the unit stands in the singular, where it has one that we know."""
+def format_with_unit(figure: str, unit: str) -> str:
+    """Return "2 years", but "1 year": for one thing, the unit is in the singular if it has one that we know."""
     if figure == "1" and (known := parse_unit(unit)):
-        shorter = (unit.removesuffix(ending) for ending in _PLURALS if unit.endswith(ending))
+        # What is left without the ending must be a spelling of the same unit: "hours", "inches", "Jahre".
+        shorter = (unit.removesuffix(ending) for ending in ("s", "es", "e", "n", "en") if unit.endswith(ending))
         unit = next((each for each in shorter if parse_unit(each) == known), unit)
     return f"{figure} {unit}".strip()
 
 
-_PLURALS = ("s", "es", "e", "n", "en")
-"""Endings of plurals. What is left without one must be a spelling of the same unit: "hours", "inches", "Jahre"."""
-
-
-def named(symbol: str) -> Unit:
-    return _tables()[0][symbol]
+def get_unit(symbol: str) -> Unit:
+    return _unit_tables()[0][symbol]
 
 
 @lru_cache(maxsize=64)
-def units_of(kind: str) -> tuple[Unit, ...]:
-    """All that convert into each other."""
-    return tuple(unit for unit, _ in spelled_units() if unit.kind == kind)
+def list_units_of_kind(kind: str) -> tuple[Unit, ...]:
+    """Return all units of a kind, which convert into each other."""
+    return tuple(unit for unit, _ in list_spelled_units() if unit.kind == kind)
 
 
 # ── reading ──────────────────────────────────────────────────────────────────────────────────────────────────────────
 
-_GAPS = frozenset(" \n\t-")
 _JOINT = re.compile(r"\s?/\s?|[·⋅*]|\s(?:per|pro)\s")
 _RAISED = re.compile(r"²|³|\^-?[1-3]|\*\*-?[1-3]|[23](?![\d.,/])|⁻[¹²³]| squared\b| cubed\b")
 _EXPONENTS = {"²": 2, "³": 3, "2": 2, "3": 3, "squared": 2, "cubed": 3, "⁻¹": -1, "⁻²": -2, "⁻³": -3}
@@ -246,8 +255,8 @@ _INCH_WORD = re.compile(r"\s+(?:\d|(?:the|a|an|this|that|total|all|each|its|his|
 _ANY_WORD = re.compile(r"\s+\w")
 
 
-def _atom(text: str, place: int, wanted: Unit | None) -> tuple[Unit, int, str] | None:
-    found = _pattern().match(text, place)
+def _read_single_unit(text: str, place: int, wanted: Unit | None) -> tuple[Unit, int, str] | None:
+    found = _unit_pattern().match(text, place)
     if found is None:
         return None
     name, end = found["name"], found.end()
@@ -258,55 +267,61 @@ def _atom(text: str, place: int, wanted: Unit | None) -> tuple[Unit, int, str] |
         mark = raised[0].strip()
         power = _EXPONENTS.get(mark) or int(mark.lstrip("^*"))
         end = raised.end()
-    unit, note = _meaning(name, wanted if power == 1 else named("m"))
-    return (_raised(unit, power), end, note) if unit else None
+    unit, note = _choose_unit(name, wanted if power == 1 else get_unit("m"))
+    return (_raise_unit(unit, power), end, note) if unit else None
 
 
 def _is_inch(text: str, end: int, wanted: Unit | None) -> bool:
-    """ "10 in" and "10 in wide", not "3 in 2019" and "5 in stock"."""
+    """Return True for "10 in" and "10 in wide", False for "3 in 2019" and "5 in stock"."""
     if wanted and wanted.kind == "length":
         return not _INCH_WORD.match(text, end)
     return not _ANY_WORD.match(text, end)
 
 
-def _meaning(name: str, wanted: Unit | None) -> tuple[Unit | None, str]:
-    exact, folded = _tables()
-    symbols, doubt = AMBIGUOUS.get(name) or AMBIGUOUS.get(name.casefold(), ((), ""))
+def _choose_unit(name: str, wanted: Unit | None) -> tuple[Unit | None, str]:
+    exact, folded = _unit_tables()
+    symbols, doubt = AMBIGUOUS_UNITS.get(name) or AMBIGUOUS_UNITS.get(name.casefold(), ((), ""))
     candidates = [exact[symbol] for symbol in symbols]
-    if name in exact and not (symbols and name in AMBIGUOUS):
+    if name in exact and not (symbols and name in AMBIGUOUS_UNITS):
         candidates.insert(0, exact[name])
     candidates += folded.get(name.casefold(), ())
     if wanted:
-        fitting = next((unit for unit in candidates if unit.kind == wanted.kind and _alike(unit, wanted)), None)
+        fitting = next(
+            (unit for unit in candidates if unit.kind == wanted.kind and _share_data_size(unit, wanted)), None
+        )
         fitting = fitting or next((unit for unit in candidates if unit.kind == wanted.kind), None)
         if fitting:
             return fitting, "" if fitting == wanted or fitting.symbol not in symbols else doubt
     return (candidates[0], doubt) if candidates else (None, "")
 
 
-def _alike(one: Unit, other: Unit) -> bool:
-    """Both of bytes, both of bits."""
+def _share_data_size(one: Unit, other: Unit) -> bool:
+    """Return True unless one unit counts bytes and the other bits."""
     return one.kind != "data" or one.pint[-3:] == other.pint[-3:]
 
 
-def _raised(unit: Unit, power: int) -> Unit:
+def _raise_unit(unit: Unit, power: int) -> Unit:
     if power == 1:
         return unit
     kind = {2: "area", 3: "volume"}.get(power, "") if unit.kind == "length" else ""
     sign = {2: "²", 3: "³"}.get(power, f"^{power}")
-    return Unit(symbol=f"{unit.symbol}{sign}", pint=f"({_difference(unit)})**{power}", kind=kind, apart=unit.apart)
+    return Unit(
+        symbol=f"{unit.symbol}{sign}", pint=f"({_as_temperature_step(unit)})**{power}", kind=kind, apart=unit.apart
+    )
 
 
-def _combined(left: Unit, operator: str, right: Unit) -> Unit:
+def _combine_units(left: Unit, operator: str, right: Unit) -> Unit:
     symbol = f"{left.symbol}{'·' if operator == '*' else '/'}{right.symbol}"
     if left.kind == "force" and right.kind == "length" and operator == "*":
         return Unit(symbol=symbol, pint=f"{left.pint}*{right.pint}", kind="torque", apart=("torque",))
     apart = tuple(sorted(left.apart + tuple(f"{operator}{name}" for name in right.apart)))
-    return Unit(symbol=symbol, pint=f"({_difference(left)}){operator}({_difference(right)})", apart=apart)
+    return Unit(
+        symbol=symbol, pint=f"({_as_temperature_step(left)}){operator}({_as_temperature_step(right)})", apart=apart
+    )
 
 
-def _difference(unit: Unit) -> str:
-    """Inside a compound a degree is a step, not a place on the scale: 0.4 %/°C."""
+def _as_temperature_step(unit: Unit) -> str:
+    """Return the name in pint for use in a compound, where a degree is a step, not a point on the scale: 0.4 %/°C."""
     return f"delta_{unit.pint}" if unit.pint in ("degC", "degF") else unit.pint
 
 
@@ -314,11 +329,11 @@ def _difference(unit: Unit) -> str:
 
 
 @lru_cache(maxsize=1)
-def _tables() -> tuple[dict[str, Unit], dict[str, tuple[Unit, ...]]]:
-    """Units by their exact spelling, and by their spelling in any case."""
+def _unit_tables() -> tuple[dict[str, Unit], dict[str, tuple[Unit, ...]]]:
+    """Return the units by exact spelling, and by spelling in any case."""
     exact: dict[str, Unit] = {}
     folded: dict[str, list[Unit]] = {}
-    for unit, spellings in spelled_units():
+    for unit, spellings in list_spelled_units():
         for spelling in (unit.symbol, *spellings):
             exact.setdefault(spelling, unit)
             known = folded.setdefault(spelling.casefold(), [])
@@ -327,36 +342,36 @@ def _tables() -> tuple[dict[str, Unit], dict[str, tuple[Unit, ...]]]:
     return exact, {name: tuple(units) for name, units in folded.items()}
 
 
-def spelled_units() -> list[tuple[Unit, list[str]]]:
+def list_spelled_units() -> list[tuple[Unit, list[str]]]:
     found: list[tuple[Unit, list[str]]] = []
     for line in re.split(r"\n(?=\S)", _UNITS.strip()):
         columns = (" ".join(column.split()) for column in f"{line} | | ".split("|"))
         symbol, pint, kind, names, prefixes, more, *_ = columns
-        found.append((_unit(symbol, pint, kind), [*_split(names), *_split(more)]))
+        found.append((_make_unit(symbol, pint, kind), [*_split_spellings(names), *_split_spellings(more)]))
         for prefix in prefixes:
             long = _POWERS_OF_TEN[prefix]
-            spellings = [long + name for name in _split(names)]
+            spellings = [long + name for name in _split_spellings(names)]
             if prefix == "µ":
                 spellings += [f"μ{symbol}", f"u{symbol}"]
-            found.append((_unit(prefix + symbol, f"{long}{pint}", kind), spellings))
+            found.append((_make_unit(prefix + symbol, f"{long}{pint}", kind), spellings))
     for prefix, long in _BINARY.items():
-        found.append((_unit(f"{prefix}B", f"{long}byte", "data"), [f"{long}bytes", f"{long}byte"]))
+        found.append((_make_unit(f"{prefix}B", f"{long}byte", "data"), [f"{long}bytes", f"{long}byte"]))
     return found
 
 
-def _unit(symbol: str, pint: str, kind: str) -> Unit:
-    apart = ("data",) if kind.startswith("data") else (kind,) if kind in _APART else ()
+def _make_unit(symbol: str, pint: str, kind: str) -> Unit:
+    apart = ("data",) if kind.startswith("data") else (kind,) if kind in _UNCONVERTIBLE_KINDS else ()
     return Unit(symbol=symbol, pint=pint, kind=kind, apart=apart)
 
 
-def _split(spellings: str) -> list[str]:
+def _split_spellings(spellings: str) -> list[str]:
     return [name for name in spellings.split(", ") if name]
 
 
 @lru_cache(maxsize=1)
-def _pattern() -> re.Pattern[str]:
-    """One of all spellings, the longest first. The edge is tested once, for else compiling takes 0.1 s."""
-    spellings = {*(name.lower() for name in _tables()[0]), *(name.lower() for name in AMBIGUOUS)}
+def _unit_pattern() -> re.Pattern[str]:
+    """Return one pattern of all spellings, the longest first. Testing the edge once saves 0.1 s of compiling."""
+    spellings = {*(name.lower() for name in _unit_tables()[0]), *(name.lower() for name in AMBIGUOUS_UNITS)}
     names = sorted(spellings, key=lambda name: (-len(name), name))
     words = "|".join(re.escape(name) for name in names if name[-1].isalpha())
     long = "|".join(re.escape(name) for name in names if not name[-1].isalpha() and len(name) > 1)
@@ -373,10 +388,10 @@ _AT_THE_END = re.compile(r"(?:,|(?<!\s)\s+in|(?<!\s)\s*/)\s++([^\s,()]{1,12}(?:\
 LABELS_OF_MONEY = re.compile(r"[^\w\s()\[\]/%.,:-]|\b(?:[A-Z]{3}|RM|Rs|kr)\b")
 
 
-def unit_in(label: str) -> str:
+def find_label_unit(label: str) -> str:
     """The unit of "Length (mm)", "Weight [kg]", "Power, W" and "Price in EUR"; "" where it gives none."""
     bracketed = [part for said in reversed(_BRACKETS.findall(label)) for part in said.split(", ")]
     for said in (*bracketed, *_AT_THE_END.findall(label)):
-        if (LABELS_OF_MONEY.search(said) and currency_of(said)) or parse_unit(said):
+        if (LABELS_OF_MONEY.search(said) and parse_currency(said)) or parse_unit(said):
             return str(said)
     return ""

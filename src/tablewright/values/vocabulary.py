@@ -1,30 +1,30 @@
-"""Words as texts use them, in one spelling and in the singular."""
+"""Normalize words of texts to one spelling and the singular, so that labels and questions match. Reads text only."""
 
 from __future__ import annotations
 
 import re
 from functools import lru_cache
 
-from tablewright.domain.rowkey import fold
+from tablewright.domain.rowkey import fold_text
 
 _TOKEN = re.compile(r"[^\W\d_]+|\d+(?:[.,]\d+)*")
 _SUBSCRIPT = re.compile(r"\b([a-z])_(?=[a-z])")
-_KEPT_S = ("ss", "us", "is")
 
 
-def tokens(text: str) -> list[str]:
-    """The words and numbers of a text in order, folded; "P_max" is one word."""
-    return _TOKEN.findall(_SUBSCRIPT.sub(r"\1", fold(text)))
+def split_tokens(text: str) -> list[str]:
+    """Return the words and numbers of a text in order, folded; "P_max" is one word."""
+    return _TOKEN.findall(_SUBSCRIPT.sub(r"\1", fold_text(text)))
 
 
 @lru_cache(maxsize=1 << 16)
-def stem(word: str) -> str:
-    """In the singular and in one spelling: "tyres" is "tire"."""
-    return spelt(_singular(word))
+def stem_word(word: str) -> str:
+    """Return the word in the singular and in American spelling: "tire" for "tyres"."""
+    return normalize_spelling(_singular_form(word))
 
 
-def _singular(word: str) -> str:
-    if len(word) < 4 or word[-1] != "s" or word.endswith(_KEPT_S):
+def _singular_form(word: str) -> str:
+    # "glass", "status" and "analysis" are singular.
+    if len(word) < 4 or word[-1] != "s" or word.endswith(("ss", "us", "is")):
         return word
     if word.endswith("ies") and len(word) > 4:
         return word[:-3] + "y"
@@ -33,7 +33,7 @@ def _singular(word: str) -> str:
     return word[:-1]
 
 
-def spelt(word: str) -> str:
+def normalize_spelling(word: str) -> str:
     if word in _AMERICAN:
         return _AMERICAN[word]
     return _ISE.sub(r"iz\1", word) if len(word) > 6 else word
@@ -57,12 +57,12 @@ _AMERICAN = dict(
 _BRITISH = {american: british for british, american in _AMERICAN.items()}
 
 
-def writings(text: str) -> tuple[str, ...]:
-    """Return how words may be written in a text whose index knows stems but no spellings: "tire" also as "tyre",
-    "multicoloured" also as "multi coloured"."""
-    words = [stem(word) for word in tokens(text)]
+def spelling_variants(text: str) -> tuple[str, ...]:
+    """Return the spellings to search for in an index of stems: "tire" also as "tyre", "multicoloured" also as "multi
+    coloured"."""
+    words = [stem_word(word) for word in split_tokens(text)]
     apart = _PREFIXED.sub(r"\1 \2", " ".join(words))
-    found = [" ".join(tokens(text)), " ".join(words), apart, " ".join(_BRITISH.get(word, word) for word in words)]
+    found = [" ".join(split_tokens(text)), " ".join(words), apart, " ".join(_BRITISH.get(word, word) for word in words)]
     return tuple(dict.fromkeys(filter(None, found)))
 
 
@@ -72,31 +72,29 @@ _PREFIXED = re.compile(
 )
 
 
-def text_stems(text: str) -> tuple[str, ...]:
-    """Values come again and again; whole passages do not, and are not kept."""
-    return _known_stems(text) if len(text) <= LONGEST_VALUE else _stems(text)
-
-
-LONGEST_VALUE = 200
+def stem_text(text: str) -> tuple[str, ...]:
+    """Return the stems of a text. Those of short texts are cached: values repeat, passages do not."""
+    # Larger: passages, which do not repeat, push values out of the cache; smaller: long values are stemmed each time.
+    return _stem_short_text(text) if len(text) <= 200 else _stem_tokens(text)
 
 
 @lru_cache(maxsize=1 << 16)
-def _known_stems(text: str) -> tuple[str, ...]:
-    return _stems(text)
+def _stem_short_text(text: str) -> tuple[str, ...]:
+    return _stem_tokens(text)
 
 
-def _stems(text: str) -> tuple[str, ...]:
-    return tuple(map(stem, tokens(text)))
+def _stem_tokens(text: str) -> tuple[str, ...]:
+    return tuple(map(stem_word, split_tokens(text)))
 
 
-def holds(text: str, asked: str) -> bool:
-    """Return True if the asked words stand in the text side by side, written together or apart: "Multi-coloured tiles"
-    holds "multicoloured"."""
-    wanted = "".join(text_stems(asked))
-    return bool(wanted) and _stands_in(text_stems(text), wanted)
+def contains_phrase(text: str, asked: str) -> bool:
+    """Return True if the text contains the asked words in sequence, joined or separate: "Multi-coloured tiles" contains
+    "multicoloured"."""
+    wanted = "".join(stem_text(asked))
+    return bool(wanted) and _joins_to_word(stem_text(text), wanted)
 
 
-def _stands_in(words: tuple[str, ...], wanted: str) -> bool:
+def _joins_to_word(words: tuple[str, ...], wanted: str) -> bool:
     if wanted in words:
         return True
     for start, word in enumerate(words):
@@ -109,10 +107,9 @@ def _stands_in(words: tuple[str, ...], wanted: str) -> bool:
     return False
 
 
-def squeezed(text: str) -> str:
-    """Return what is left of a name without case, punctuation and spaces, and without a registration number behind
-    it."""
-    folded = fold(text)
+def normalize_name(text: str) -> str:
+    """Return a name without case, punctuation, spaces and a registration number at its end."""
+    folded = fold_text(text)
     return _NO_LETTERS.sub("", _REGISTRATION.sub("", folded)) or folded.strip()
 
 

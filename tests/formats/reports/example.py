@@ -14,7 +14,7 @@ from tablewright.domain.research import (
     Section,
     SeenSource,
     Sentence,
-    Unfound,
+    UnfoundTopic,
 )
 from tablewright.domain.run import Usage
 
@@ -234,8 +234,8 @@ REPORT = Report(
         ),
     ),
     unfound=(
-        Unfound(what="Drift Harbor: price", where="driftharbor.example (refused), comparely.example, 2 searches"),
-        Unfound(what="Ottava Voice: price", where="ottava.example/clinics, ottava.example/pricing, 3 searches"),
+        UnfoundTopic(what="Drift Harbor: price", where="driftharbor.example (refused), comparely.example, 2 searches"),
+        UnfoundTopic(what="Ottava Voice: price", where="ottava.example/clinics, ottava.example/pricing, 3 searches"),
     ),
     sources=(
         SeenSource(url="https://leadwell.example/", domain="leadwell.example", title="Leadwell", status="read"),
@@ -296,7 +296,7 @@ EMPTY_HANDED = Report(
     title="Turnover of Quillon Ltd in 1931",
     question="What was the turnover of Quillon Ltd in 1931?",
     report_type="narrative",
-    unfound=(Unfound(what="The turnover of Quillon Ltd in 1931", where="4 searches, 6 pages"),),
+    unfound=(UnfoundTopic(what="The turnover of Quillon Ltd in 1931", where="4 searches, 6 pages"),),
     sources=(SeenSource(url="https://quillon.example/", domain="quillon.example", status="empty"),),
 )
 

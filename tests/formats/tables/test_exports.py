@@ -11,9 +11,16 @@ import openpyxl
 import pyarrow.parquet
 import pytest
 
-from tablewright.domain.model import Cell, Evidence, Field, Money, Row, Table, given
+from tablewright.domain.model import Cell, Evidence, Field, Money, Row, Table, make_given_cell
 from tablewright.errors import BadFile, UsageError
-from tablewright.formats.tables import format_of, open_writer, read_table, to_csv, to_markdown, xlsx_writer
+from tablewright.formats.tables import (
+    format_from_name,
+    open_writer,
+    read_table,
+    render_csv,
+    render_markdown_table,
+    xlsx_writer,
+)
 
 EVIDENCE = Evidence(
     origin="https://acme.org/about",
@@ -40,22 +47,22 @@ TABLE = Table(
             id=1,
             key="acme",
             cells={
-                "Company": given("Acme"),
+                "Company": make_given_cell("Acme"),
                 "Founded": Cell(
                     value=1999, status="ENRICHED", confidence=0.92, basis="stated", evidence=(EVIDENCE,), run_id="r"
                 ),
-                "Filter": given("secret"),
-                "Price": given(Money(amount=12.5, currency="GBP")),
-                "Day": given("2024-01-31"),
-                "Open": given(True),
-                "Tags": given(("a", "b")),
+                "Filter": make_given_cell("secret"),
+                "Price": make_given_cell(Money(amount=12.5, currency="GBP")),
+                "Day": make_given_cell("2024-01-31"),
+                "Open": make_given_cell(True),
+                "Tags": make_given_cell(("a", "b")),
             },
         ),
         Row(
             id=2,
             key="bolt",
             cells={
-                "Company": given("=cmd|' /C calc'!A0"),
+                "Company": make_given_cell("=cmd|' /C calc'!A0"),
                 "Founded": Cell(status="FAILED", reason="not_found", run_id="r"),
             },
         ),
@@ -63,7 +70,7 @@ TABLE = Table(
             id=3,
             key="core",
             cells={
-                "Company": given("Core"),
+                "Company": make_given_cell("Core"),
                 "Founded": Cell(
                     value=2001, status="FLAGGED", confidence=0.3, evidence=(EVIDENCE, EVIDENCE), run_id="r"
                 ),
@@ -96,7 +103,7 @@ def test_csv_is_utf8_without_a_mark_and_hides_internal_filters() -> None:
         "Core,2001,,2024,,",
         "",
     ]
-    assert to_csv(TABLE) == export("csv").decode()
+    assert render_csv(TABLE) == export("csv").decode()
 
 
 def test_csv_with_evidence_adds_columns_to_fields_with_a_question() -> None:
@@ -123,7 +130,7 @@ def test_what_is_doubted_stale_or_empty_says_so_in_every_format(format: str) -> 
         Cell(value=2, status="ENRICHED", basis="stated", stale=True, evidence=(EVIDENCE,), **run),
         Cell(status="FAILED", reason="blocked", **run),
     )
-    rows = tuple(Row(id=n, cells={"A": given(f"x{n}"), "B": cell}) for n, cell in enumerate(cells, start=1))
+    rows = tuple(Row(id=n, cells={"A": make_given_cell(f"x{n}"), "B": cell}) for n, cell in enumerate(cells, start=1))
     content = export(format, Table(id="t", name="T", fields=fields, rows=rows, key_field="A"), evidence=True)
     if format == "parquet":
         found = pyarrow.parquet.read_table(io.BytesIO(content))
@@ -152,7 +159,10 @@ def test_a_judged_value_is_marked_and_a_given_one_says_so_in_every_format() -> N
         value="B2B", status="ENRICHED", confidence=0.6, basis="judged", evidence=(EVIDENCE,), run_id="r", updated_at="t"
     )
     fields = (Field(name="A"), Field(name="B", question="Whom does {A} sell to?"))
-    rows = (Row(id=1, cells={"A": given("x"), "B": judged}), Row(id=2, cells={"A": given("y"), "B": given("B2C")}))
+    rows = (
+        Row(id=1, cells={"A": make_given_cell("x"), "B": judged}),
+        Row(id=2, cells={"A": make_given_cell("y"), "B": make_given_cell("B2C")}),
+    )
     table = Table(id="t", name="T", fields=fields, rows=rows, key_field="A")
     for format in ("csv", "jsonl", "md", "parquet"):
         stream = io.BytesIO(export(format, table, evidence=True))
@@ -233,10 +243,10 @@ def test_xlsx_colours_say_how_sure_and_given_cells_have_none() -> None:
     sheet = sheets()["Table"]
     colours = {address: sheet[address].fill.fgColor.rgb[2:] for address in ("B2", "B3", "B4", "D4")}
     assert colours == {
-        "B2": xlsx_writer.GREEN[1:],
-        "B3": xlsx_writer.GREY[1:],
-        "B4": xlsx_writer.RED[1:],
-        "D4": xlsx_writer.YELLOW[1:],
+        "B2": xlsx_writer.COLOURS["high"][1:],
+        "B3": xlsx_writer.COLOURS["FAILED"][1:],
+        "B4": xlsx_writer.COLOURS["FLAGGED"][1:],
+        "D4": xlsx_writer.COLOURS["medium"][1:],
     }
     assert sheet["A2"].fill.fill_type is None
 
@@ -264,7 +274,7 @@ def test_xlsx_evidence_has_a_line_for_each_piece() -> None:
 
 
 def test_xlsx_of_a_table_nobody_filled_has_one_sheet(tmp_path: Path) -> None:
-    table = Table(id="t", name="T", fields=(Field(name="a"),), rows=(Row(id=1, cells={"a": given("x")}),))
+    table = Table(id="t", name="T", fields=(Field(name="a"),), rows=(Row(id=1, cells={"a": make_given_cell("x")}),))
     path = tmp_path / "t.xlsx"
     path.write_bytes(export("xlsx", table))
     assert openpyxl.load_workbook(path).sheetnames == ["Table"]
@@ -272,7 +282,9 @@ def test_xlsx_of_a_table_nobody_filled_has_one_sheet(tmp_path: Path) -> None:
 
 
 def test_text_too_long_for_excel_is_cut_and_says_so() -> None:
-    table = Table(id="t", name="T", fields=(Field(name="a"),), rows=(Row(id=1, cells={"a": given("😀" * 20_000)}),))
+    table = Table(
+        id="t", name="T", fields=(Field(name="a"),), rows=(Row(id=1, cells={"a": make_given_cell("😀" * 20_000)}),)
+    )
     text = sheets(table)["Table"]["A2"].value
     assert text.startswith("😀😀")
     assert text.endswith("… (cut; the whole text is in the JSON or CSV export)")
@@ -302,7 +314,7 @@ def test_notes_beyond_the_cap_are_counted_in_the_evidence_sheet(monkeypatch: pyt
 
 def test_control_characters_survive_in_a_workbook(tmp_path: Path) -> None:
     texts = ["a\x01b\x1f", "_x0001_", "c\rd\ne"]
-    rows = tuple(Row(id=at, cells={"a": given(text)}) for at, text in enumerate(texts, start=1))
+    rows = tuple(Row(id=at, cells={"a": make_given_cell(text)}) for at, text in enumerate(texts, start=1))
     path = tmp_path / "t.xlsx"
     path.write_bytes(export("xlsx", Table(id="t", name="T", fields=(Field(name="a"),), rows=rows)))
     assert [row[0].value for row in read_table(path).rows()] == texts
@@ -310,17 +322,19 @@ def test_control_characters_survive_in_a_workbook(tmp_path: Path) -> None:
 
 def test_markdown_is_text_and_never_markup() -> None:
     nasty = "a|b\n<img src=x onerror=y> `code` [l](http://x) **b** \\ _i_ snake_case"
-    table = Table(id="t", name="T", fields=(Field(name="A|B"),), rows=(Row(id=1, cells={"A|B": given(nasty)}),))
-    assert to_markdown(table) == (
+    table = Table(
+        id="t", name="T", fields=(Field(name="A|B"),), rows=(Row(id=1, cells={"A|B": make_given_cell(nasty)}),)
+    )
+    assert render_markdown_table(table) == (
         "| A\\|B |\n| --- |\n"
         "| a\\|b<br>&lt;img src=x onerror=y&gt; \\`code\\` \\[l\\](http://x) \\*\\*b\\*\\* \\\\ \\_i\\_ snake_case |\n"
     )
 
 
 def test_markdown_says_how_many_rows_are_not_shown() -> None:
-    rows = tuple(Row(id=at, cells={"n": given(at)}) for at in range(1000))
+    rows = tuple(Row(id=at, cells={"n": make_given_cell(at)}) for at in range(1000))
     table = Table(id="t", name="T", fields=(Field(name="n", type="number"),), rows=rows)
-    lines = to_markdown(table, max_rows=10).splitlines()
+    lines = render_markdown_table(table, max_rows=10).splitlines()
     assert len(lines) == 2 + 10 + 2
     assert lines[1] == "| ---: |"
     assert lines[-1] == "… 990 more rows"
@@ -336,12 +350,12 @@ def test_markdown_export_shows_all_rows() -> None:
     [("a.csv", "csv"), ("a.TSV", "tsv"), ("a.xlsx", "xlsx"), ("a.json", "json"), ("a.jsonl", "jsonl"), ("a.md", "md")],
 )
 def test_the_format_follows_from_the_name(name: str, format: str) -> None:
-    assert format_of(Path(name)) == format
+    assert format_from_name(Path(name)) == format
 
 
 def test_a_name_without_a_format_is_answered_with_the_list() -> None:
     with pytest.raises(BadFile, match="does not say in which format") as caught:
-        format_of(Path("table.docx"))
+        format_from_name(Path("table.docx"))
     assert caught.value.advice == "Use one of .csv, .tsv, .xlsx, .json, .jsonl, .md, .parquet."
 
 
@@ -352,7 +366,10 @@ def test_an_unknown_format_is_refused() -> None:
 
 def test_a_value_that_parquet_cannot_store_in_its_column() -> None:
     table = Table(
-        id="t", name="T", fields=(Field(name="n", type="number"),), rows=(Row(id=1, cells={"n": given("many")}),)
+        id="t",
+        name="T",
+        fields=(Field(name="n", type="number"),),
+        rows=(Row(id=1, cells={"n": make_given_cell("many")}),),
     )
     with pytest.raises(UsageError, match="holds 'many'"):
         export("parquet", table)
@@ -360,6 +377,9 @@ def test_a_value_that_parquet_cannot_store_in_its_column() -> None:
 
 def test_all_digits_of_a_number_reach_the_workbook() -> None:
     table = Table(
-        id="t", name="T", fields=(Field(name="n", type="number"),), rows=(Row(id=1, cells={"n": given(0.1 + 0.2)}),)
+        id="t",
+        name="T",
+        fields=(Field(name="n", type="number"),),
+        rows=(Row(id=1, cells={"n": make_given_cell(0.1 + 0.2)}),),
     )
     assert sheets(table)["Table"]["A2"].value == 0.1 + 0.2

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given as given_any
 from hypothesis import strategies as st
 
-from tablewright.formats.tables.delimited import escape, unescape
+from tablewright.formats.tables.delimited import escape_formula, unescape_formula
 
 PIECES = st.lists(
     st.one_of(st.sampled_from([*"'=+-@＝＋－＠\t\r\n 1,.", "\u200b", "\xa0", "x"]), st.characters()), max_size=8
@@ -21,30 +21,30 @@ PIECES = st.lists(
     ],
 )
 def test_dangerous_text_gets_an_apostrophe(text: str) -> None:
-    assert escape(text) == "'" + text
+    assert escape_formula(text) == "'" + text
 
 
 @pytest.mark.parametrize(
     "text", ["", "x", "1", "-1", "+1", "-1,234.50", "-.5", "-1e-07", "'x", "'", "'-1", "a=b", "\t"]
 )
 def test_harmless_text_stays(text: str) -> None:
-    assert escape(text) == text
+    assert escape_formula(text) == text
 
 
 @pytest.mark.parametrize("text", ["'x", "'Tis", "'-1", "''", "x"])
 def test_an_apostrophe_of_the_owner_stays(text: str) -> None:
-    assert unescape(text) == text
+    assert unescape_formula(text) == text
 
 
 @given_any(PIECES)
 def test_the_way_back_is_exact(text: str) -> None:
-    assert unescape(escape(text)) == text
+    assert unescape_formula(escape_formula(text)) == text
 
 
 @given_any(PIECES)
 def test_what_is_written_starts_no_formula(text: str) -> None:
-    start = escape(text).lstrip(" \t\r\n\x0b\x0c\x00\u200b\xa0")
+    start = escape_formula(text).lstrip(" \t\r\n\x0b\x0c\x00\u200b\xa0")
     if start[:1] in tuple("=@＝＋－＠"):
-        pytest.fail(f"{text!r} became {escape(text)!r}")
+        pytest.fail(f"{text!r} became {escape_formula(text)!r}")
     if start[:1] in ("+", "-"):
         float(start.rstrip().replace(",", "").replace(".", "") or "x")

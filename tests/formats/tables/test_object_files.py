@@ -168,7 +168,7 @@ def test_without_pyarrow_the_way_to_install_it_is_said(tmp_path: Path) -> None:
         "except MissingExtra as error:\n    sys.exit(str(error))\n"
     )
     done = subprocess.run([sys.executable, "-c", program, str(path)], capture_output=True, text=True, check=False)
-    assert done.stderr.strip().endswith(f"Run `{extras.command('parquet')}`.")
+    assert done.stderr.strip().endswith(f"Run `{extras.install_command('parquet')}`.")
 
 
 class Drip(io.StringIO):

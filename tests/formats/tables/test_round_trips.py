@@ -25,12 +25,12 @@ from tablewright.domain.model import (
     Row,
     Table,
     Value,
-    given,
+    make_given_cell,
 )
-from tablewright.domain.text import cell_text, show
+from tablewright.domain.text import cell_text, format_value
 from tablewright.formats.tables import open_writer, read_table
-from tablewright.formats.tables.json_tables import as_imported
-from tablewright.formats.tables.xlsx_writer import cut
+from tablewright.formats.tables.json_tables import mark_imported
+from tablewright.formats.tables.xlsx_writer import cut_to_cell
 
 NASTY = [
     *("=1+1", "+1", "-1", "@x", "'=1", "''=1", "'", "'a'", "\t=1", "\r\n", " =1", "＝1", "-", "--", "+44 20 7946"),
@@ -103,7 +103,7 @@ def cells(values: st.SearchStrategy[Value]) -> st.SearchStrategy[Cell]:
         cost=st.floats(0, 1),
     )
     failed = st.builds(Cell, status=st.just("FAILED"), reason=st.just("not_found"), run_id=st.just("run-1"))
-    return st.one_of(st.just(Cell()), values.map(given), found, failed)
+    return st.one_of(st.just(Cell()), values.map(make_given_cell), found, failed)
 
 
 @st.composite
@@ -122,7 +122,7 @@ def tables(draw: st.DrawFn) -> Table:
 
 
 def one_column(*values: str) -> Table:
-    rows = tuple(Row(id=at, cells={"a;b": given(value)}) for at, value in enumerate(values, start=1))
+    rows = tuple(Row(id=at, cells={"a;b": make_given_cell(value)}) for at, value in enumerate(values, start=1))
     return Table(id="t", name="T", fields=(Field(name="a;b"),), rows=rows)
 
 
@@ -188,7 +188,7 @@ def test_texts_and_names_survive_xlsx(table: Table) -> None:
         for read, field in zip(line, table.fields, strict=True)
         if isinstance(row.cell(field.name).value, str)
         and field.type != "date"
-        and (text := show(row.cell(field.name).value))
+        and (text := format_value(row.cell(field.name).value))
     ]
     assert [read for read, _ in strings] == [text for _, text in strings]
 
@@ -201,13 +201,13 @@ def test_everything_survives_json_but_what_points_to_runs_and_stored_texts(table
         rows = list(back.rows())
     assert back.fields == table.fields
     assert (back.name, back.key_field, back.warnings) == (table.name, table.key_field, ())
-    assert rows == [tuple(as_imported(row.cell(field.name)) for field in table.fields) for row in table.rows]
+    assert rows == [tuple(mark_imported(row.cell(field.name)) for field in table.fields) for row in table.rows]
 
 
 @RARELY_SLOW
 @given_any(tables())
 def test_texts_survive_json_lines_and_parquet(table: Table) -> None:
-    expected = filled([[show(row.cell(field.name).value) for field in table.fields] for row in table.rows])
+    expected = filled([[format_value(row.cell(field.name).value) for field in table.fields] for row in table.rows])
     for format in ("jsonl", "parquet"):
         with exported(table, format) as path:
             if not expected and format == "jsonl":
@@ -240,8 +240,8 @@ def has_currency(cell: Cell) -> bool:
 def xlsx_text(cell: Cell, among_currencies: bool) -> str:
     """An amount without a currency is a number, or, in a column of amounts with one, an amount with cents."""
     if isinstance(cell.value, Money) and not cell.value.currency:
-        return show(Money(amount=float(cell.value.amount)) if among_currencies else cell.value.amount)
-    return cut(cell_text(cell))
+        return format_value(Money(amount=float(cell.value.amount)) if among_currencies else cell.value.amount)
+    return cut_to_cell(cell_text(cell))
 
 
 def openpyxl_text(value: object) -> object:

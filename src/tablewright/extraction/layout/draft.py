@@ -1,7 +1,7 @@
-"""What every parser makes of a file: one text, where its pages begin, and the tables in it.
+"""The result of every parser, and the writer that builds it: one text, its pages, its headings and its tables.
 
-While the text is written, each line, cell and heading knows where it stands. Forms are written as "Label: value" lines,
-tables as rows of cells.
+`TextDraft` records the offsets of each line, cell and heading while the text is written. Forms become "Label: value"
+lines, tables rows of cells. Parsers of documents and the PDF reader of the web share it.
 """
 
 from __future__ import annotations
@@ -10,15 +10,16 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 from itertools import groupby
 
-from tablewright.domain.model import Noun
-from tablewright.extraction.layout.pairs import LineCell, cells_between_bars, is_rule
-from tablewright.extraction.layout.placed import Columns
-from tablewright.text import SMALL_WORDS, one_line
+from tablewright.domain.model import Struct
+from tablewright.extraction.layout.page_layout import Columns
+from tablewright.extraction.layout.pairs import LineCell, is_table_rule, split_bar_cells
+from tablewright.text import CELL_SEPARATOR, SMALL_WORDS, clean_one_line
 
 
-class ParsedTable(Noun, frozen=True):
-    """A table: for each row the cells from left to right, each where it stands in the text (start, end); an empty cell
-    has no length. `head` says that the first row names the columns."""
+class ParsedTable(Struct, frozen=True):
+    """A table: for each row its cells from left to right, each as (start, end) in the text.
+
+    An empty cell has no length. `head` says that the first row names the columns."""
 
     rows: tuple[tuple[tuple[int, int], ...], ...]
     head: bool = True
@@ -32,9 +33,11 @@ class ParsedTable(Noun, frozen=True):
         return max(end for row in self.rows for _, end in row)
 
 
-class Parsed(Noun, frozen=True):
-    """`page_starts` are offsets into `text`; empty for what has no pages. `headings` are (start, end) of the lines that
-    the format itself marks as headings. `notes` say what was left out, in words for people."""
+class Parsed(Struct, frozen=True):
+    """A parsed file. `page_starts` are offsets into `text`, empty for formats without pages.
+
+    `headings` are (start, end) of the lines that the format itself marks as headings. `notes` tell people what was
+    left out."""
 
     text: str
     media: str
@@ -45,19 +48,18 @@ class Parsed(Noun, frozen=True):
     notes: tuple[str, ...] = ()
 
 
+# About twenty thousand pages; a longer text would not fit into the memory of a worker several times.
 MAX_CHARS = 50_000_000
+# A cell takes a hundred bytes and more in every process that it passes through.
 MAX_CELLS = 2_000_000
-"""A cell takes a hundred bytes and more in every process that it passes through."""
-BETWEEN_CELLS = " | "
-BEGINNING = 20_000
-"""Characters of a text in which the words of its title stand."""
 
 Place = tuple[int, int]
 
 _WORD = re.compile(r"\w+")
+# A cell that begins with a number, also in brackets or with a currency, names no column.
 _NUMBER = re.compile(r"[-+(€$£¥\s]*\d")
+# Names a column of a report, alone or as "2021 (restated)".
 _YEAR = re.compile(r"(?:19|20)\d\d(?![\d.,/-])")
-"""Names a column of a report, alone or as "2021 (restated)"."""
 
 
 class TextDraft:
@@ -79,7 +81,7 @@ class TextDraft:
     def is_full(self) -> bool:
         return self.length >= MAX_CHARS
 
-    def line(self, text: str) -> Place:
+    def add_line(self, text: str) -> Place:
         """Add a line and return its place; an empty one is a blank line."""
         if self.is_full:
             return self.length, self.length
@@ -89,59 +91,62 @@ class TextDraft:
         self.length += len(text) + 1
         return start, start + len(text)
 
-    def heading(self, text: str) -> None:
-        self.mark_heading(*self.line(text))
+    def add_heading(self, text: str) -> None:
+        self.mark_heading(*self.add_line(text))
 
     def mark_heading(self, start: int, end: int) -> None:
-        """Of a line that is written already."""
+        """Mark a line that is already written."""
         if start < end <= self.length:
             self._headings.append((start, end))
 
-    def page(self) -> None:
-        """What follows stands on a new page."""
+    def start_page(self) -> None:
+        """Start a new page."""
         self._pages.append(self.length)
 
-    def row(self, cells: Sequence[str]) -> None:
-        """A row of the table that is being written, as a line. Empty cells at its end are not written but counted, and
-        so are all in a row with a single filled cell: it reads like a line of text."""
-        shown = [one_line(cell) for cell in cells]
+    def add_row(self, cells: Sequence[str]) -> None:
+        """Write a row of the current table as a line.
+
+        Empty cells at its end are counted but not written. In a row with a single filled cell no empty cell is
+        written, so it reads like a line of text."""
+        shown = [clean_one_line(cell) for cell in cells]
         filled = [at for at, cell in enumerate(shown) if cell]
         if not filled or self.is_full:
             return
         first, last = (filled[0] if len(filled) == 1 else 0), filled[-1]
-        start, end = self.line(BETWEEN_CELLS.join(shown[first : last + 1]))
+        start, end = self.add_line(CELL_SEPARATOR.join(shown[first : last + 1]))
         if self._cells >= MAX_CELLS:
             return
         places, at = [], start
         for number, cell in enumerate(shown):
             here = min(at, end)
             places.append((here, min(here + len(cell), end)))
-            at = here + len(cell) + (len(BETWEEN_CELLS) if first <= number < last else 0)
+            at = here + len(cell) + (len(CELL_SEPARATOR) if first <= number < last else 0)
         self._rows.append(tuple(places))
         self._cells += len(places)
         if self._cells >= MAX_CELLS:
             self.notes.append(f"Only the first {MAX_CELLS:,} cells are kept as tables; the others are text.")
 
     def end_table(self, *, head: bool = True) -> None:
-        self.grid(self._rows, head=head)
+        self.add_table(self._rows, head=head)
         self._rows = []
 
-    def grid(self, rows: Sequence[tuple[Place, ...]], *, head: bool) -> None:
-        """A table out of places that are written already."""
+    def add_table(self, rows: Sequence[tuple[Place, ...]], *, head: bool) -> None:
+        """Add a table of places that are already written."""
         if rows and max(map(len, rows)) > 1:
             self._grids.append(ParsedTable(rows=tuple(rows), head=head and len(rows) > 1))
 
-    def done(self, media: str, *, title: str = "") -> Parsed:
-        """`title` is what the file calls itself; one that is not about the text gives way to the first heading."""
+    def finish(self, media: str, *, title: str = "") -> Parsed:
+        """Return the result. A `title` of the file that does not fit the text gives way to the first heading."""
         text = "\n".join(self._pieces)
-        if title and not is_about(title, text[:BEGINNING]):
+        # Templates and converters leave wrong titles behind; the words of a right one occur on the first pages.
+        if title and not title_matches_text(title, text[:20_000]):
             title = next((text[start:end] for start, end in sorted(self._headings) if text[start:end].strip()), "")
         if self.is_full:
             self.notes.append(f"Only the first {MAX_CHARS:,} characters are kept.")
         return Parsed(
             text=text,
             media=media,
-            title=one_line(title)[:500],
+            title=clean_one_line(title)[:500],
             page_starts=tuple(min(start, len(text)) for start in self._pages),
             grids=tuple(self._grids),
             headings=tuple(self._headings),
@@ -149,14 +154,13 @@ class TextDraft:
         )
 
 
-def is_about(title: str, text: str) -> bool:
-    """Return True if at least half of the title's words stand in the text: those of "(anonymous)" or "about:blank" do
-    not."""
+def title_matches_text(title: str, text: str) -> bool:
+    """Return True if the text has at least half of the title's words; it has none of "(anonymous)" or "about:blank"."""
     words = {word.casefold() for word in _WORD.findall(title)} - SMALL_WORDS
     return bool(words) and 2 * len(words.intersection(map(str.casefold, _WORD.findall(text)))) >= len(words)
 
 
-def names_columns(rows: Sequence[Sequence[str]]) -> bool:
+def is_header_row(rows: Sequence[Sequence[str]]) -> bool:
     """Return True if the first row reads like names of columns: words in every cell, and below it something else."""
     if len(rows) < 2:
         return False
@@ -174,6 +178,7 @@ def _has_letter(cell: str) -> bool:
     return any(map(str.isalpha, cell))
 
 
+# Between the fences of Markdown a bar is code, not the border of a cell.
 FENCE = re.compile(r"\s{0,20}(?:```|~~~)")
 
 
@@ -182,60 +187,62 @@ def write_layout(draft: TextDraft, page: Sequence[str | Columns], headings: Coll
         for part in (run := list(parts)):
             if isinstance(part, Columns):
                 write_table(draft, part.rows)
-        write_lines(draft, [shown for part in run if isinstance(part, str) and (shown := one_line(part))], headings)
+        write_lines(
+            draft, [shown for part in run if isinstance(part, str) and (shown := clean_one_line(part))], headings
+        )
 
 
 def write_lines(draft: TextDraft, lines: Sequence[str], headings: Collection[str] = ()) -> None:
-    """Writes the lines as they are; those with cells between bars, "a | b" or "| a | b |", become a table too."""
+    """Write the lines as they are; those with cells between bars, "a | b" or "| a | b |", also become a table."""
     fenced = ruled = False
     table: list[tuple[LineCell, ...]] = []
     for line in lines:
         fence = bool(FENCE.match(line))
         fenced ^= fence
-        start, end = draft.line(line)
+        start, end = draft.add_line(line)
         if line in headings:
             draft.mark_heading(start, end)
         if not fenced and not fence and "|" in line and end - start == len(line):
-            if is_rule(line):
+            if is_table_rule(line):
                 ruled = ruled or len(table) == 1
                 continue
-            cells = cells_between_bars(line, start)
+            cells = split_bar_cells(line, start)
             if len(cells) > 1 and (not table or abs(len(table[-1]) - len(cells)) <= ruled):
                 table.append(cells)
                 continue
-        _end_table(draft, table, ruled=ruled)
+        _mark_table(draft, table, ruled=ruled)
         table, ruled = [], False
-    _end_table(draft, table, ruled=ruled)
+    _mark_table(draft, table, ruled=ruled)
 
 
-def _end_table(draft: TextDraft, table: Sequence[Sequence[LineCell]], *, ruled: bool) -> None:
+def _mark_table(draft: TextDraft, table: Sequence[Sequence[LineCell]], *, ruled: bool) -> None:
     if len(table) > 1:
-        head = ruled or names_columns([[cell.text for cell in row] for row in table])
-        draft.grid([tuple((cell.start, cell.end) for cell in row) for row in table], head=head)
+        head = ruled or is_header_row([[cell.text for cell in row] for row in table])
+        draft.add_table([tuple((cell.start, cell.end) for cell in row) for row in table], head=head)
 
 
 def write_table(draft: TextDraft, rows: Sequence[Sequence[str]]) -> None:
-    if _is_form(rows):
+    if _is_form_table(rows):
         for line in _form_lines(rows):
-            draft.line(line)
+            draft.add_line(line)
     elif len(rows) == 1:
-        draft.line(one_line(" ".join(cell for cell in rows[0] if cell)))
+        draft.add_line(clean_one_line(" ".join(cell for cell in rows[0] if cell)))
     else:
         for row in rows:
-            draft.row(row)
-        draft.end_table(head=names_columns(rows))
+            draft.add_row(row)
+        draft.end_table(head=is_header_row(rows))
 
 
-def _is_form(rows: Sequence[Sequence[str]]) -> bool:
-    """At least every third cell is a label with a colon, alone in its cell or before its value."""
+def _is_form_table(rows: Sequence[Sequence[str]]) -> bool:
+    """Return True if every third cell is a label with a colon, alone in its cell or before its value."""
     cells = [cell for row in rows for cell in row if cell]
     labels = sum(cell.endswith(":") or ": " in cell[:60] for cell in cells)
     return labels * 3 >= len(cells)
 
 
 def _form_lines(rows: Sequence[Sequence[str]]) -> Iterator[str]:
-    """One line for each label with its value, so that the value of one is not read as the next label's."""
-    shown = [[one_line(cell) for cell in row] for row in rows]
+    """Yield a line for each label with its value, so that a value is not read as that of the next label."""
+    shown = [[clean_one_line(cell) for cell in row] for row in rows]
     at = 0
     while at < len(shown):
         if at + 1 < len(shown) and _labels_above(shown[at], shown[at + 1]):
@@ -244,7 +251,7 @@ def _form_lines(rows: Sequence[Sequence[str]]) -> Iterator[str]:
                     yield f"{label} {value}".strip()
             at += 2
         else:
-            yield from _labels_beside(shown[at])
+            yield from _labels_in_row(shown[at])
             at += 1
 
 
@@ -253,12 +260,13 @@ def _labels_above(row: Sequence[str], below: Sequence[str]) -> bool:
     return len(labels) > 1 and all(cell.endswith(":") for cell in labels) and not any(":" in cell for cell in below)
 
 
-def _labels_beside(row: Sequence[str]) -> list[str]:
+def _labels_in_row(row: Sequence[str]) -> list[str]:
     out: list[str] = []
     open_label = False
     for cell in row:
         if not cell:
-            open_label = False  # its value is the empty cell
+            # The empty cell is its value.
+            open_label = False
         elif open_label and not cell.endswith(":"):
             out[-1] += f" {cell}"
             open_label = False

@@ -1,1 +1,1 @@
-"""Research reports as files: `write.render` makes one, `write.report_format` reads from a name which kind is wanted."""
+"""Research reports as files: `write.render_report` makes one, `write.report_format` reads the kind from a file name."""

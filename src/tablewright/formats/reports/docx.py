@@ -1,4 +1,4 @@
-"""A report as a Word document, written as the few XML parts that it is made of."""
+"""Render a tidy report as a Word document, written as the few XML parts that it consists of. No I/O."""
 
 from __future__ import annotations
 
@@ -8,27 +8,33 @@ from datetime import UTC, datetime
 from html import escape
 
 from tablewright.domain.research import Report
-from tablewright.formats.reports.outline import Block, Heading, Item, OutlineTable, Paragraph, Runs, TextRun, outline
-
-_NAMESPACES = (
-    'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main" '
-    'xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationships"'
+from tablewright.formats.reports.outline import (
+    Block,
+    Heading,
+    Item,
+    OutlineTable,
+    Paragraph,
+    Runs,
+    TextRun,
+    outline_report,
 )
-_DECLARATION = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n'
-_RELATION = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
-_OLDEST = (1980, 1, 1, 0, 0, 0)
-_PORTRAIT, _LANDSCAPE = (11906, 16838), (16838, 11906)  # A4, in twentieths of a point
-_MARGIN = 1134
-_MOST_COLUMNS_UPRIGHT = 4
+
+# Namespaces and addresses that the format prescribes; Word opens no part without them.
+_W = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"'
+_OFFICE = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+# A4, in twentieths of a point.
+_PORTRAIT, _LANDSCAPE = (11906, 16838), (16838, 11906)
+# 2 cm, in twentieths of a point.
+_MARGIN_TWIPS = 1134
 
 
-def to_docx(report: Report) -> bytes:
-    """The report must be tidy. The same report gives the same bytes."""
-    body = _Body(report)
+def render_docx_report(report: Report) -> bytes:
+    """Return the document; the same report gives the same bytes."""
+    body = DocxBody(report)
     parts = {
         "[Content_Types].xml": CONTENT_TYPES,
         "_rels/.rels": PACKAGE_RELATIONS,
-        "docProps/core.xml": _core(report),
+        "docProps/core.xml": _write_core_properties(report),
         "word/document.xml": body.document(),
         "word/_rels/document.xml.rels": body.relations(),
         "word/styles.xml": STYLES,
@@ -37,61 +43,66 @@ def to_docx(report: Report) -> bytes:
     stream = io.BytesIO()
     with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, xml in parts.items():
-            archive.writestr(zipfile.ZipInfo(name, _OLDEST), _DECLARATION + xml, zipfile.ZIP_DEFLATED)
+            # The earliest time that a zip archive can hold: with the real one, the same report would give other bytes.
+            about = zipfile.ZipInfo(name, (1980, 1, 1, 0, 0, 0))
+            declared = f'<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n{xml}'
+            archive.writestr(about, declared, zipfile.ZIP_DEFLATED)
     return stream.getvalue()
 
 
-class _Body:
+class DocxBody:
     def __init__(self, report: Report) -> None:
         self._report = report
         self._links: dict[str, str] = {}
         self._bookmarks: set[int] = set()
         columns = len(report.table.columns) if report.table and report.table.rows else 0
-        self._page = _LANDSCAPE if columns > _MOST_COLUMNS_UPRIGHT else _PORTRAIT
+        # A wider table turns the page, so that its cells keep more than a word per line.
+        self._page = _LANDSCAPE if columns > 4 else _PORTRAIT
 
     def document(self) -> str:
-        blocks = "".join(self._block(block) for block in outline(self._report))
+        blocks = "".join(self._block(block) for block in outline_report(self._report))
         width, height = self._page
-        turned = ' w:orient="landscape"' if width > height else ""
-        sides = " ".join(f'w:{side}="{_MARGIN}"' for side in ("top", "right", "bottom", "left"))
+        orientation = ' w:orient="landscape"' if width > height else ""
+        sides = " ".join(f'w:{side}="{_MARGIN_TWIPS}"' for side in ("top", "right", "bottom", "left"))
         return (
-            f'<w:document {_NAMESPACES}><w:body>{blocks}<w:sectPr><w:pgSz w:w="{width}" w:h="{height}"{turned}/>'
+            f'<w:document {_W} xmlns:r="{_OFFICE}"><w:body>{blocks}'
+            f'<w:sectPr><w:pgSz w:w="{width}" w:h="{height}"{orientation}/>'
             f'<w:pgMar {sides} w:header="567" w:footer="567" w:gutter="0"/></w:sectPr></w:body></w:document>'
         )
 
     def relations(self) -> str:
-        """What the document points to; to be asked for after the document, whose links it lists."""
+        """Return the relations part; call it after `document`, which collects the links."""
         links = "".join(
-            f'<Relationship Id="{name}" Type="{_RELATION}/hyperlink" Target="{escape(url)}" TargetMode="External"/>'
+            f'<Relationship Id="{name}" Type="{_OFFICE}/hyperlink" Target="{escape(url)}" TargetMode="External"/>'
             for url, name in self._links.items()
         )
         return (
             '<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">'
-            f'<Relationship Id="styles" Type="{_RELATION}/styles" Target="styles.xml"/>'
-            f'<Relationship Id="numbering" Type="{_RELATION}/numbering" Target="numbering.xml"/>{links}</Relationships>'
+            f'<Relationship Id="styles" Type="{_OFFICE}/styles" Target="styles.xml"/>'
+            f'<Relationship Id="numbering" Type="{_OFFICE}/numbering" Target="numbering.xml"/>{links}</Relationships>'
         )
 
     def _block(self, block: Block) -> str:
         match block:
             case Heading():
                 style = "Title" if block.level == 1 else f"Heading{block.level - 1}"
-                return _paragraph(_words(block.text), style)
+                return _write_paragraph(_text_run(block.text), style)
             case Paragraph():
-                return _paragraph(self._inline(block.runs))
+                return _write_paragraph(self._inline(block.runs))
             case Item():
                 return self._item(block)
             case OutlineTable():
                 return self._table(block)
 
     def _item(self, item: Item) -> str:
-        quotes = "".join(_paragraph(self._inline(quote), "Quote") for quote in item.quotes)
+        quotes = "".join(_write_paragraph(self._inline(quote), "Quote") for quote in item.quotes)
         if not item.number:
-            return _paragraph(self._inline(item.runs), "ListBullet") + quotes
-        number = self._bookmarked(item.number, _words(f"[{item.number}]"))
-        return _paragraph(f"{number}<w:r><w:tab/></w:r>{self._inline(item.runs)}", "Reference") + quotes
+            return _write_paragraph(self._inline(item.runs), "ListBullet") + quotes
+        number = self._bookmarked(item.number, _text_run(f"[{item.number}]"))
+        return _write_paragraph(f"{number}<w:r><w:tab/></w:r>{self._inline(item.runs)}", "Reference") + quotes
 
     def _bookmarked(self, number: int, xml: str) -> str:
-        """A name may stand once in a document."""
+        """Wrap the XML in a bookmark, once per number: Word rejects duplicate names."""
         if number in self._bookmarks:
             return xml
         self._bookmarks.add(number)
@@ -100,14 +111,15 @@ class _Body:
 
     def _table(self, grid: OutlineTable) -> str:
         columns = max(len(grid.header), 1)
-        width = (self._page[0] - 2 * _MARGIN) // columns
-        rows = "".join(_row([self._inline(cell) for cell in row], width) for row in grid.rows)
+        width = (self._page[0] - 2 * _MARGIN_TWIPS) // columns
+        rows = "".join(_write_table_row([self._inline(cell) for cell in row], width) for row in grid.rows)
         return (
             '<w:tbl><w:tblPr><w:tblStyle w:val="TableGrid"/><w:tblW w:w="5000" w:type="pct"/>'
             '<w:tblLook w:val="0420" w:firstRow="1" w:lastRow="0" w:firstColumn="0" w:lastColumn="0" w:noHBand="0" '
             f'w:noVBand="1"/></w:tblPr><w:tblGrid>{f"""<w:gridCol w:w="{width}"/>""" * columns}</w:tblGrid>'
-            f"{_row([_words(name, 'bold') for name in grid.header], width, header=True)}{rows}</w:tbl>"
-            f"{_paragraph('')}"
+            f"{_write_table_row([_text_run(name, 'bold') for name in grid.header], width, header=True)}{rows}</w:tbl>"
+            # Word joins two tables that have no paragraph between them.
+            f"{_write_paragraph('')}"
         )
 
     def _inline(self, runs: Runs) -> str:
@@ -116,38 +128,41 @@ class _Body:
 
     def _run(self, run: TextRun) -> str:
         if run.cites:
-            number = _words(run.text, style="Hyperlink")
+            number = _text_run(run.text, style="Hyperlink")
             return f'<w:hyperlink w:anchor="reference_{run.cites}" w:history="1">{number}</w:hyperlink>'
         if run.link:
             name = self._links.setdefault(run.link, f"link{len(self._links) + 1}")
-            return f'<w:hyperlink r:id="{name}" w:history="1">{_words(run.text, run.look, "Hyperlink")}</w:hyperlink>'
-        return _words(run.text, run.look)
+            return (
+                f'<w:hyperlink r:id="{name}" w:history="1">{_text_run(run.text, run.look, "Hyperlink")}</w:hyperlink>'
+            )
+        return _text_run(run.text, run.look)
 
 
-def _words(text: str, look: str = "", style: str = "") -> str:
+def _text_run(text: str, look: str = "", style: str = "") -> str:
     about = f'<w:rStyle w:val="{style}"/>' if style else ""
     about += {"bold": "<w:b/>", "italic": "<w:i/>"}.get(look, "")
     properties = f"<w:rPr>{about}</w:rPr>" if about else ""
     return f'<w:r>{properties}<w:t xml:space="preserve">{escape(text, quote=False)}</w:t></w:r>'
 
 
-def _paragraph(xml: str, style: str = "") -> str:
+def _write_paragraph(xml: str, style: str = "") -> str:
     about = f'<w:pPr><w:pStyle w:val="{style}"/></w:pPr>' if style else ""
     return f"<w:p>{about}{xml}</w:p>"
 
 
-def _row(cells: list[str], width: int, *, header: bool = False) -> str:
+def _write_table_row(cells: list[str], width: int, *, header: bool = False) -> str:
+    # A row stays on one page, and the header is repeated on each.
     about = f"<w:trPr><w:cantSplit/>{'<w:tblHeader/>' if header else ''}</w:trPr>"
     shade = '<w:shd w:val="clear" w:color="auto" w:fill="EEF1F5"/>' if header else ""
     inside = "".join(
-        f'<w:tc><w:tcPr><w:tcW w:w="{width}" w:type="dxa"/>{shade}</w:tcPr>{_paragraph(cell, "TableText")}</w:tc>'
+        f'<w:tc><w:tcPr><w:tcW w:w="{width}" w:type="dxa"/>{shade}</w:tcPr>{_write_paragraph(cell, "TableText")}</w:tc>'
         for cell in cells
     )
     return f"<w:tr>{about}{inside}</w:tr>"
 
 
-def _core(report: Report) -> str:
-    created = _moment(report.created_at)
+def _write_core_properties(report: Report) -> str:
+    created = _format_w3c_time(report.created_at)
     return (
         '<cp:coreProperties xmlns:cp="http://schemas.openxmlformats.org/package/2006/metadata/core-properties" '
         'xmlns:dc="http://purl.org/dc/elements/1.1/" xmlns:dcterms="http://purl.org/dc/terms/" '
@@ -158,19 +173,18 @@ def _core(report: Report) -> str:
     )
 
 
-def _moment(iso: str) -> str:
-    """As Word reads it, or "" where it is no moment; one without a zone is taken as UTC."""
+def _format_w3c_time(iso: str) -> str:
+    """Return the time as Word reads it, or "" if it is invalid; without a zone it counts as UTC."""
     try:
         moment = datetime.fromisoformat(iso)
         moment = moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
     except (ValueError, OverflowError):
         return ""
+    # Windows counts time from 1601; an earlier date says nothing there.
     return moment.strftime("%Y-%m-%dT%H:%M:%SZ") if moment.year >= 1601 else ""
 
 
-_W = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"'
 _WORD = "application/vnd.openxmlformats-officedocument.wordprocessingml"
-_OFFICE = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
 _PACKAGE = "http://schemas.openxmlformats.org/package/2006"
 
 CONTENT_TYPES = (
@@ -227,6 +241,7 @@ _EDGES = "".join(
 STYLES = (
     f"<w:styles {_W}><w:docDefaults><w:rPrDefault><w:rPr>"
     '<w:rFonts w:ascii="Calibri" w:hAnsi="Calibri" w:eastAsia="Calibri" w:cs="Calibri"/>'
+    # Sizes are half points: 11 pt text, 20 pt title, 14 and 11.5 pt headings; space is in twentieths of a point.
     '<w:sz w:val="22"/><w:szCs w:val="22"/><w:lang w:val="en-GB"/></w:rPr></w:rPrDefault>'
     '<w:pPrDefault><w:pPr><w:spacing w:after="120" w:line="276" w:lineRule="auto"/></w:pPr></w:pPrDefault>'
     "</w:docDefaults>"

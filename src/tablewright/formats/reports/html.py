@@ -1,4 +1,4 @@
-"""A report as one HTML file: `report.html` is its template, `report.css` its style."""
+"""Render a tidy report as one HTML file: `report.html` is its template, `report.css` its style."""
 
 from __future__ import annotations
 
@@ -8,32 +8,29 @@ from pathlib import Path
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 
 from tablewright.domain.research import Reference, Report
-from tablewright.domain.text import shortened
+from tablewright.domain.text import shorten_text
 from tablewright.formats.reports import wording
 from tablewright.formats.reports.tidy import found_nothing
-from tablewright.formats.reports.wording import PARTS, Words
+from tablewright.formats.reports.wording import PARTS, ReportWords
 
+# The file must load nothing and run nothing, whatever its retrieved words contain.
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
-_FEWEST_FOR_CONTENTS = 4
-_QUOTE_CHARS = 320
-_SHOWN_OPEN = 12
-"""Sources up to which their list is not folded."""
 
 
-def to_html(report: Report) -> str:
+def render_html_report(report: Report) -> str:
     """Write a tidy report as HTML."""
-    words = Words(report.language, report.words)
-    return _template().render(
+    words = ReportWords(report.language, report.words)
+    return _load_template().render(
         report=report,
         words=words,
-        parts=_parts(report, words),
+        parts=_list_parts(report, words),
         references={reference.number: reference for reference in report.references},
         found_nothing=found_nothing(report),
     )
 
 
 @cache
-def _template() -> Template:
+def _load_template() -> Template:
     environment = Environment(
         loader=FileSystemLoader(Path(__file__).parent),
         autoescape=True,
@@ -44,23 +41,23 @@ def _template() -> Template:
     )
     environment.globals |= {
         "policy": _POLICY,
-        "fewest_for_contents": _FEWEST_FOR_CONTENTS,
-        "shown_open": _SHOWN_OPEN,
+        "fewest_for_contents": 4,
+        "shown_open": 12,
         "part_names": PARTS,
-        "quote_for": _quote_for,
-        "link": wording.link,
-        "host": wording.host,
-        "address": wording.address,
-        "source_title": wording.source_title,
+        "quote_for": _shorten_best_quote,
+        "link": wording.safe_link,
+        "host": wording.site_of_link,
+        "address": wording.short_address,
+        "source_title": wording.title_of_source,
     }
     return environment.get_template("report.html")
 
 
-def _quote_for(reference: Reference, text: str) -> str:
-    return shortened(wording.best_quote(reference, text), _QUOTE_CHARS)
+def _shorten_best_quote(reference: Reference, text: str) -> str:
+    return shorten_text(wording.choose_best_quote(reference, text), 320)  # a tooltip of about five lines
 
 
-def _parts(report: Report, words: Words) -> list[tuple[str, str, object]]:
+def _list_parts(report: Report, words: ReportWords) -> list[tuple[str, str, object]]:
     """Return anchor, heading and content of each part that is not empty, in their order."""
     table = report.table
     parts: list[tuple[str, str, object]] = [

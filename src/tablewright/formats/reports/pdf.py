@@ -1,5 +1,7 @@
-"""A report as a PDF (the extra `pdf`): headings as bookmarks, citations that lead to their reference, addresses that
-can be followed. Every text is escaped, so nothing that was retrieved is markup."""
+"""Render a tidy report as a PDF (the extra `pdf`), with bookmarks, linked citations and linked addresses.
+
+Every text is escaped, so nothing retrieved is markup. Reads the fonts of this computer, and nothing else.
+"""
 
 from __future__ import annotations
 
@@ -21,21 +23,31 @@ from reportlab.platypus import LongTable, SimpleDocTemplate
 from reportlab.platypus import Paragraph as Flowable
 
 from tablewright.domain.research import Report
-from tablewright.domain.text import shortened
-from tablewright.formats.reports.outline import Block, Heading, Item, OutlineTable, Paragraph, Runs, TextRun, outline
-from tablewright.formats.reports.wording import Words
+from tablewright.domain.text import shorten_text
+from tablewright.formats.reports.outline import (
+    Block,
+    Heading,
+    Item,
+    OutlineTable,
+    Paragraph,
+    Runs,
+    TextRun,
+    outline_report,
+)
+from tablewright.formats.reports.wording import ReportWords
 
+# In points: 2 cm, and the baseline of the page number.
 _MARGIN, _FOOT = 56, 30
-_MOST_COLUMNS_UPRIGHT = 4
-_LEAST, _MOST = 9, 42
-"""Characters between which the longest text of a column decides its width."""
+# The longest text of a column decides its width, between these numbers of characters.
+_MIN_WIDTH_CHARACTERS, _MAX_WIDTH_CHARACTERS = 9, 42
 _INK, _SOFT, _LINK, _LINE, _SHADE = "#1c2430", "#4a525c", "#0b57b0", "#c3c9d1", "#eef1f5"
 
 
-def to_pdf(report: Report) -> bytes:
-    """The report must be tidy. The same report gives the same bytes, with the same fonts installed."""
+def render_pdf_report(report: Report) -> bytes:
+    """Return the document; the same report gives the same bytes if the same fonts are installed."""
     columns = len(report.table.columns) if report.table and report.table.rows else 0
-    size = landscape(A4) if columns > _MOST_COLUMNS_UPRIGHT else A4
+    # As in the Word document: more columns than this leave about one word per line in a cell.
+    size = landscape(A4) if columns > 4 else A4
     stream = io.BytesIO()
     document = SimpleDocTemplate(
         stream,
@@ -46,23 +58,24 @@ def to_pdf(report: Report) -> bytes:
         bottomMargin=_MARGIN,
         title=report.title,
         author="Tablewright",
-        lang=Words(report.language, report.words).code,
+        lang=ReportWords(report.language, report.words).code,
+        # No time of creation and no random id, so that the same report gives the same bytes.
         invariant=1,
     )
-    pages = _Pages(report, size[0] - 2 * _MARGIN)
+    pages = PdfPages(report, size[0] - 2 * _MARGIN)
     document.build(pages.flowables(), onFirstPage=pages.foot, onLaterPages=pages.foot)
     return stream.getvalue()
 
 
-class _Pages:
+class PdfPages:
     def __init__(self, report: Report, width: float) -> None:
         self._report = report
         self._width = width
-        self._styles = _styles()
+        self._styles = _make_styles()
         self._anchored: set[int] = set()
 
     def flowables(self) -> list[Any]:
-        return [flowable for block in outline(self._report) for flowable in self._block(block)]
+        return [flowable for block in outline_report(self._report) for flowable in self._block(block)]
 
     def foot(self, canvas: Any, document: Any) -> None:
         canvas.saveState()
@@ -70,7 +83,7 @@ class _Pages:
         canvas.setFont("Helvetica", 8)
         canvas.drawRightString(document.pagesize[0] - _MARGIN, _FOOT, str(document.page))
         line = canvas.beginText(_MARGIN, _FOOT)
-        for font, words in in_fonts(shortened(self._report.title, 90)):
+        for font, words in split_by_font(shorten_text(self._report.title, 90)):
             line.setFont(font, 8)
             line.textOut(words)
         canvas.drawText(line)
@@ -79,7 +92,7 @@ class _Pages:
     def _block(self, block: Block) -> list[Any]:
         match block:
             case Heading():
-                return [_bookmark(block, self._paragraph(self._text(block.text, "bold"), f"heading {block.level}"))]
+                return [_add_bookmark(block, self._paragraph(self._text(block.text, "bold"), f"heading {block.level}"))]
             case Paragraph():
                 return [self._paragraph(self._inline(block.runs))]
             case Item():
@@ -91,9 +104,9 @@ class _Pages:
         style, mark, anchor = "item", "•", ""
         if item.number:
             style, mark = "reference", f"[{item.number}]"
-            if item.number not in self._anchored:  # a name may stand once in a document
+            if item.number not in self._anchored:  # an anchor must be unique in a document
                 self._anchored.add(item.number)
-                anchor = f'<a name="{_target(item.number)}"/>'
+                anchor = f'<a name="{_reference_anchor(item.number)}"/>'
         first = self._paragraph(f"{anchor}{self._inline(item.runs)}", style, mark)
         return [first, *(self._paragraph(self._inline(quote), "quote") for quote in item.quotes)]
 
@@ -107,7 +120,7 @@ class _Pages:
             ("TOPPADDING", (0, 0), (-1, -1), 3),
             ("BOTTOMPADDING", (0, 0), (-1, -1), 4),
         ]
-        widths = [self._width * share for share in _shares(grid)]
+        widths = [self._width * share for share in _share_width(grid)]
         return LongTable([header, *rows], colWidths=widths, repeatRows=1, splitInRow=1, style=style)
 
     def _paragraph(self, markup: str, style: str = "text", mark: str | None = None) -> Any:
@@ -119,34 +132,34 @@ class _Pages:
     def _run(self, run: TextRun) -> str:
         text = self._text(run.text, run.look)
         if run.cites:
-            return f'<a href="#{_target(run.cites)}" color="{_LINK}">{text}</a>'
+            return f'<a href="#{_reference_anchor(run.cites)}" color="{_LINK}">{text}</a>'
         return f'<a href="{escape(run.link)}" color="{_LINK}">{text}</a>' if run.link else text
 
     def _text(self, text: str, look: str = "") -> str:
         marked = "".join(
             escape(words) if font == PLAIN else f'<font name="{font}">{escape(words)}</font>'
-            for font, words in in_fonts(text)
+            for font, words in split_by_font(text)
         )
         tag = {"bold": "b", "italic": "i"}.get(look)
         return f"<{tag}>{marked}</{tag}>" if tag else marked
 
 
-def _target(number: int) -> str:
+def _reference_anchor(number: int) -> str:
     return f"reference-{number}"
 
 
-def _shares(grid: OutlineTable) -> list[float]:
-    """Of the width, by the longest text of each column, within bounds."""
+def _share_width(grid: OutlineTable) -> list[float]:
+    """Return the share of the width for each column, by its longest text within bounds."""
     longest = [len(name) for name in grid.header]
     for row in grid.rows:
         lengths = [len(" ".join(run.text for run in cell)) for cell in row]
         longest = [max(pair) for pair in zip(longest, lengths, strict=True)]
-    bounded = [min(max(length, _LEAST), _MOST) for length in longest]
+    bounded = [min(max(length, _MIN_WIDTH_CHARACTERS), _MAX_WIDTH_CHARACTERS) for length in longest]
     return [length / sum(bounded) for length in bounded]
 
 
-def _bookmark(heading: Heading, paragraph: Any) -> Any:
-    """A heading that stands in the outline which viewers show beside the pages."""
+def _add_bookmark(heading: Heading, paragraph: Any) -> Any:
+    """Let the heading appear in the outline that viewers show next to the pages."""
     draw = paragraph.draw
 
     def drawn() -> None:
@@ -160,7 +173,7 @@ def _bookmark(heading: Heading, paragraph: Any) -> Any:
     return paragraph
 
 
-def _styles() -> dict[str, Any]:
+def _make_styles() -> dict[str, Any]:
     text = ParagraphStyle(
         "text", fontName="Helvetica", fontSize=10, leading=14, spaceAfter=6, textColor=_INK, splitLongWords=1
     )
@@ -190,7 +203,9 @@ def _styles() -> dict[str, Any]:
     return {each.name: each for each in styles}
 
 
+# One of the 14 fonts that every PDF viewer has, so it need not be embedded.
 PLAIN = "Helvetica"
+# Where Linux, macOS and Windows keep fonts.
 _FOLDERS = (
     "/usr/share/fonts",
     "/usr/local/share/fonts",
@@ -199,35 +214,36 @@ _FOLDERS = (
     "/System/Library/Fonts/Supplemental",
     "C:/Windows/Fonts",
 )
-_FILES = ("DejaVuSans.ttf", "NotoSans-Regular.ttf", "Arial Unicode.ttf", "arial.ttf", "Arial.ttf", "Vera.ttf")
+# Fonts that viewers bring, each for words with one of these characters.
 _BROUGHT = {
     "HeiseiKakuGo-W5": re.compile(r"[\u3040-\u30ff]"),
     "HYGothic-Medium": re.compile(r"[\u1100-\u11ff\uac00-\ud7af]"),
     "STSong-Light": re.compile(r"[\u2e80-\u9fff\uf900-\ufaff\uff00-\uffef]"),
 }
-"""Fonts that viewers bring, each for words with one of these characters."""
 _WORDS = re.compile(r"\S+|\s+")
 
 
-def in_fonts(text: str) -> list[tuple[str, str]]:
-    """Return the text in stretches, each with the name of its font. Helvetica, which every viewer has, writes what
-    western Europe writes. For other words a font of this computer is taken that has their characters, and for Chinese,
-    Japanese and Korean one that viewers bring. A character that none has becomes a question mark."""
-    words = map(written, _WORDS.findall(text))
+def split_by_font(text: str) -> list[tuple[str, str]]:
+    """Return the text in stretches, each with the name of its font.
+
+    Helvetica, which every viewer has, covers western Europe. Other words use an installed font with their characters,
+    and Chinese, Japanese and Korean one that viewers provide. A character that no font has becomes a question mark."""
+    words = map(choose_font, _WORDS.findall(text))
     return [(font, "".join(word for _, word in group)) for font, group in groupby(words, key=lambda each: each[0])]
 
 
 @lru_cache(maxsize=1 << 12)
-def written(word: str) -> tuple[str, str]:
+def choose_font(word: str) -> tuple[str, str]:
     if is_western(word):
         return PLAIN, word
     points = frozenset(map(ord, word))
-    fonts = installed()
+    fonts = find_installed_fonts()
     if name := next((name for name, glyphs in fonts if points <= glyphs), ""):
         return name, word
     if name := next((name for name, pattern in _BROUGHT.items() if pattern.search(word)), ""):
         pdfmetrics.registerFont(UnicodeCIDFont(name))
         return name, word
+    # No font has all of the word: the one with most of its characters, and a question mark for the others.
     name, glyphs = max(fonts, key=lambda each: len(points & each[1]))
     return name, "".join(character if ord(character) in glyphs else "?" for character in word)
 
@@ -241,18 +257,20 @@ def is_western(text: str) -> bool:
 
 
 @lru_cache(maxsize=1)
-def installed() -> tuple[tuple[str, frozenset[int]], ...]:
-    """The fonts that were found, each with the characters that it has; looked for only where one is needed. The last
-    came with reportlab, so there is one."""
+def find_installed_fonts() -> tuple[tuple[str, frozenset[int]], ...]:
+    """Return the installed fonts with their characters, searched on first use. The last one comes with reportlab, so
+    there is always one."""
     import reportlab
 
     folders = [Path(folder).expanduser() for folder in _FOLDERS]
     folders = [*filter(Path.is_dir, folders), Path(reportlab.__file__).parent / "fonts"]
-    paths = (next((path for folder in folders for path in sorted(folder.rglob(file))), None) for file in _FILES)
-    return tuple(font for path in paths if path is not None and (font := opened(path)))
+    # Free fonts with many scripts first; Vera, which comes with reportlab, last, so that one is always found.
+    files = ("DejaVuSans.ttf", "NotoSans-Regular.ttf", "Arial Unicode.ttf", "arial.ttf", "Arial.ttf", "Vera.ttf")
+    paths = (next((path for folder in folders for path in sorted(folder.rglob(file))), None) for file in files)
+    return tuple(font for path in paths if path is not None and (font := register_font(path)))
 
 
-def opened(path: Path) -> tuple[str, frozenset[int]] | None:
+def register_font(path: Path) -> tuple[str, frozenset[int]] | None:
     try:
         font: Any = TTFont(path.stem, str(path))
     except (TTFError, OSError):

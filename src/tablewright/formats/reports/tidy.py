@@ -1,6 +1,6 @@
-"""A report made fit to be shown: visible characters only, no empty parts, no number that leads nowhere.
+"""Tidy a report for display: visible characters only, no empty parts, no number without a reference.
 
-Most of its words were retrieved, so nothing is taken on trust; who renders a tidy report has only to escape it.
+Most of its words were retrieved, so nothing is trusted; a renderer only has to escape a tidy report. Pure functions.
 """
 
 from __future__ import annotations
@@ -16,27 +16,30 @@ from tablewright.domain.research import (
     ReportTable,
     Sentence,
 )
-from tablewright.text import one_line
+from tablewright.text import clean_one_line
 
 _T = TypeVar("_T")
 
 
-def tidy(report: Report) -> Report:
-    report = rewritten(report, one_line)
+def tidy_report(report: Report) -> Report:
+    # First, because a text of invisible characters alone is empty only afterwards.
+    report = map_texts(report, clean_one_line)
     known = frozenset(reference.number for reference in report.references)
-    sections = (msgspec.structs.replace(each, sentences=_sentences(each.sentences, known)) for each in report.sections)
-    answer = report.answer and _sentence(report.answer, known)
+    sections = (
+        msgspec.structs.replace(each, sentences=_tidy_sentences(each.sentences, known)) for each in report.sections
+    )
+    answer = report.answer and _tidy_sentence(report.answer, known)
     title = report.title or report.question or "Report"
     return msgspec.structs.replace(
         report,
         title=title,
         question=report.question if report.question != title else "",
         answer=answer if answer and answer.text else None,
-        summary=_sentences(report.summary, known),
+        summary=_tidy_sentences(report.summary, known),
         sections=tuple(section for section in sections if section.sentences),
-        disagreements=_sentences(report.disagreements, known),
+        disagreements=_tidy_sentences(report.disagreements, known),
         next_steps=tuple(filter(None, report.next_steps)),
-        table=report.table and _table(report.table, known),
+        table=report.table and _tidy_table(report.table, known),
         references=tuple(
             msgspec.structs.replace(each, quotes=tuple(filter(None, each.quotes))) for each in report.references
         ),
@@ -46,9 +49,9 @@ def tidy(report: Report) -> Report:
     )
 
 
-def rewritten(value: _T, change: Callable[[str], str]) -> _T:
-    """The same value with each text in it changed, however deep it lies."""
-    return cast("_T", _rewritten(value, change))
+def map_texts(value: _T, change: Callable[[str], str]) -> _T:
+    """Return the value with `change` applied to every text in it, at any depth."""
+    return cast("_T", _map_texts_in(value, change))
 
 
 def found_nothing(report: Report) -> bool:
@@ -56,32 +59,32 @@ def found_nothing(report: Report) -> bool:
     return report.answer is None and not report.summary and not report.sections and not has_table
 
 
-def _rewritten(value: object, change: Callable[[str], str]) -> object:
+def _map_texts_in(value: object, change: Callable[[str], str]) -> object:
     if isinstance(value, str):
         return change(value)
     if isinstance(value, msgspec.Struct):
-        return type(value)(**{name: _rewritten(getattr(value, name), change) for name in value.__struct_fields__})
+        return type(value)(**{name: _map_texts_in(getattr(value, name), change) for name in value.__struct_fields__})
     if isinstance(value, tuple):
-        return tuple(_rewritten(item, change) for item in value)
+        return tuple(_map_texts_in(item, change) for item in value)
     if isinstance(value, Mapping):
-        return {_rewritten(key, change): _rewritten(item, change) for key, item in value.items()}
+        return {_map_texts_in(key, change): _map_texts_in(item, change) for key, item in value.items()}
     return value
 
 
-def _sentences(sentences: tuple[Sentence, ...], known: frozenset[int]) -> tuple[Sentence, ...]:
-    return tuple(_sentence(sentence, known) for sentence in sentences if sentence.text)
+def _tidy_sentences(sentences: tuple[Sentence, ...], known: frozenset[int]) -> tuple[Sentence, ...]:
+    return tuple(_tidy_sentence(sentence, known) for sentence in sentences if sentence.text)
 
 
-def _sentence(sentence: Sentence, known: frozenset[int]) -> Sentence:
-    return msgspec.structs.replace(sentence, citations=_numbers(sentence.citations, known))
+def _tidy_sentence(sentence: Sentence, known: frozenset[int]) -> Sentence:
+    return msgspec.structs.replace(sentence, citations=_known_numbers(sentence.citations, known))
 
 
-def _table(table: ReportTable, known: frozenset[int]) -> ReportTable | None:
-    """As wide as its widest row; None where it has neither rows nor candidates."""
+def _tidy_table(table: ReportTable, known: frozenset[int]) -> ReportTable | None:
+    """Return the table as wide as its widest row, or None if it has neither rows nor candidates."""
     width = max([len(table.columns), *map(len, table.rows)])
     names = (*table.columns, *("" for _ in range(width - len(table.columns))))
     rows = tuple(
-        (*(_cell(cell, known) for cell in row), *(ReportCell() for _ in range(width - len(row))))
+        (*(_tidy_cell(cell, known) for cell in row), *(ReportCell() for _ in range(width - len(row))))
         for row in table.rows
         if width
     )
@@ -92,9 +95,9 @@ def _table(table: ReportTable, known: frozenset[int]) -> ReportTable | None:
     return ReportTable(columns=columns, rows=rows, others=others)
 
 
-def _cell(cell: ReportCell, known: frozenset[int]) -> ReportCell:
-    return msgspec.structs.replace(cell, citations=_numbers(cell.citations, known))
+def _tidy_cell(cell: ReportCell, known: frozenset[int]) -> ReportCell:
+    return msgspec.structs.replace(cell, citations=_known_numbers(cell.citations, known))
 
 
-def _numbers(citations: tuple[int, ...], known: frozenset[int]) -> tuple[int, ...]:
+def _known_numbers(citations: tuple[int, ...], known: frozenset[int]) -> tuple[int, ...]:
     return tuple(number for number in dict.fromkeys(citations) if number in known)

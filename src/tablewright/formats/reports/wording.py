@@ -1,4 +1,4 @@
-"""What a report says in our own words, the same in every format. Marks are words first: colour only repeats them."""
+"""The report's own wording, the same in every format. Marks are words first: colour only repeats them. No I/O."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any, get_args
 from urllib.parse import urlsplit
 
-from tablewright.citations.evidence import stands_in
+from tablewright.citations.evidence import contains_words
 from tablewright.domain.model import Evidence, Label, Reason, Stance
 from tablewright.domain.research import (
     Brief,
@@ -28,16 +28,17 @@ from tablewright.domain.run import Usage
 from tablewright.domain.text import count_noun
 from tablewright.messages.catalogue import (
     LANGUAGES,
-    LONGEST_CODE,
+    MAX_CODE_LETTERS,
     ReportText,
     complete_text,
-    figure,
-    primary_code,
+    localize_figure,
+    primary_language_code,
     translate,
 )
 
 _ADDRESS = re.compile(r"https?://[^\s<>\"'`\\{}|^]{1,2040}", re.IGNORECASE)
 _SITE = re.compile(r"(?:\w[\w-]*(?:\.\w[\w-]*)*\.?|\[[0-9a-f:.]+\])(?::\d{1,5})?", re.IGNORECASE)
+# How sure a value is and why there is none; how a claim came out, and what a quote says to it.
 MARKS: ReportText[dict[Label | Verdict | Stance | Reason, str]] = {
     "high": "high",
     "medium": "medium",
@@ -59,7 +60,6 @@ MARKS: ReportText[dict[Label | Verdict | Stance | Reason, str]] = {
     "contradicts": "Contradicts it",
     "qualifies": "Qualifies it",
 }
-"""How sure a value is and why there is none; how a claim came out, and what a quote says to it."""
 STATUSES: ReportText[dict[SourceStatus, str]] = {
     "read": "Read",
     "blocked": "Blocked by the site",
@@ -68,17 +68,17 @@ STATUSES: ReportText[dict[SourceStatus, str]] = {
     "empty": "Empty",
 }
 ROUNDS: ReportText[dict[TaskKind, str]] = {"discover": "discovery", "fill": "gap-filling", "verify": "verification"}
+# What is said of a round.
 PARTS: ReportText[dict[str, str]] = {
     "tasks": "Searches",
     "closed": "Gaps closed",
     "open": "Still open",
     "stopped": "Why it stopped",
 }
-"""What is said of a round."""
 
 
-def link(url: str) -> str:
-    """The address, if it may become a link: http or https, with a host and no name or password before it."""
+def safe_link(url: str) -> str:
+    """Return the address if it may become a link: http or https, a host, and no user name or password; else ""."""
     if not _ADDRESS.fullmatch(url):
         return ""
     try:
@@ -87,26 +87,26 @@ def link(url: str) -> str:
         return ""
 
 
-def host(url: str) -> str:
-    return (urlsplit(url).hostname or "").removeprefix("www.") if link(url) else ""
+def site_of_link(url: str) -> str:
+    return (urlsplit(url).hostname or "").removeprefix("www.") if safe_link(url) else ""
 
 
-def address(url: str) -> str:
-    """As a reader names it: "site.example/prices"."""
-    return f"{host(url)}{urlsplit(url).path.rstrip('/')}" if link(url) else ""
+def short_address(url: str) -> str:
+    """Return an address as readers write it: "site.example/prices"."""
+    return f"{site_of_link(url)}{urlsplit(url).path.rstrip('/')}" if safe_link(url) else ""
 
 
-class Words:
+class ReportWords:
     """Our own words in the language of a report; `lines` are those that were translated for it."""
 
     def __init__(self, language: str = "", lines: Mapping[str, str] | None = None) -> None:
         self.lines = lines or {}
-        self._code = primary_code(language)
+        self._code = primary_language_code(language)
 
     @property
     def code(self) -> str:
-        """Of the language that it speaks."""
-        is_known = self._code in LANGUAGES or (self.lines and len(self._code) <= LONGEST_CODE)
+        """The code of the language in use."""
+        is_known = self._code in LANGUAGES or (self.lines and len(self._code) <= MAX_CODE_LETTERS)
         return self._code if is_known else "en"
 
     def __call__(self, text: str, /, **values: Any) -> str:
@@ -118,7 +118,7 @@ class Words:
         return self(MARKS[name])
 
     def day(self, moment: str) -> str:
-        """ "2026-11-16T12:00:00Z" as "16 November 2026"; what is no date stays as it is."""
+        """Return "16 November 2026" for "2026-11-16T12:00:00Z"; other texts stay unchanged."""
         try:
             read = datetime.fromisoformat(moment)
         except ValueError:
@@ -130,7 +130,7 @@ class Words:
         return self("{day} {month} {year}", day=str(read.day), month=month, year=str(read.year))
 
     def nothing(self, report: Report) -> str:
-        """What a report without findings says: nothing was found only where it was looked for."""
+        """Return the statement of a report without findings; it claims nothing beyond what was searched."""
         if not (report.sources or report.rounds):
             return self("Nothing was searched yet.")
         return self(
@@ -144,7 +144,7 @@ class Words:
         return self("“{text}”", text=text)
 
     def marks(self, table: ReportTable) -> str:
-        """What the marks of a table's values mean."""
+        """Explain the marks of a table's values."""
         judged = any(self("judged") in cell.note for row in table.rows for cell in row)
         return " ".join(
             (
@@ -154,7 +154,7 @@ class Words:
         )
 
     def happened(self, rounds: Sequence[RoundSummary]) -> Iterator[tuple[RoundSummary, dict[str, tuple[str, ...]]]]:
-        """Each round with its searches and gaps; what stays open as it was is not said again."""
+        """Yield each round with its searches and gaps; open gaps are not repeated if they did not change."""
         open_before: tuple[str, ...] = ()
         for each in rounds:
             still = each.open if each.open != open_before else ()
@@ -163,15 +163,15 @@ class Words:
             open_before = each.open
 
     def calculated(self, calculation: str) -> str:
-        """ "(calculated: 24 * 3.20)" """
+        """Return "(calculated: 24 * 3.20)"."""
         return self("(calculated: {calculation})", calculation=calculation)
 
     def status(self, status: SourceStatus) -> str:
         return self(STATUSES[status])
 
     def rests_on(self, checked: CheckedClaim) -> str:
-        """What a verdict rests on, and of what nobody speaks."""
-        unsaid = self("No source speaks of this: {what}.", what=checked.unsaid.rstrip(".")) if checked.unsaid else ""
+        """Return the reason of a verdict, and what no source covers."""
+        unsaid = self("No source covers this: {what}.", what=checked.unsaid.rstrip(".")) if checked.unsaid else ""
         return " ".join(filter(None, (checked.reason, unsaid)))
 
     def byline(self, report: Report) -> str:
@@ -201,11 +201,11 @@ class Words:
     def reference_details(self, reference: Reference) -> str:
         retrieved = self("retrieved {day}", day=self.day(reference.retrieved_at)) if reference.retrieved_at else ""
         title = self("its title is cited") if reference.title_cited else ""
-        parts = reference.domain or host(reference.url), self._page(reference.page), retrieved, title
+        parts = reference.domain or site_of_link(reference.url), self._page(reference.page), retrieved, title
         return ", ".join(filter(None, parts))
 
     def evidence_source(self, evidence: Evidence) -> str:
-        site = evidence.domain or host(evidence.origin)
+        site = evidence.domain or site_of_link(evidence.origin)
         parts = evidence.title or (evidence.origin if not site else ""), site, self._page(evidence.page)
         return ", ".join(filter(None, parts))
 
@@ -213,7 +213,7 @@ class Words:
         return self("page {number}", number=number) if number is not None else ""
 
     def source_counts(self, sources: tuple[SeenSource, ...]) -> str:
-        """ "7 read, 2 blocked by the site" """
+        """Return "7 read, 2 blocked by the site"."""
         statuses = [source.status for source in sources]
         names = ((each, self.status(each)) for each in get_args(SourceStatus) if each in statuses)
         return ", ".join(f"{statuses.count(each)} {name[:1].lower()}{name[1:]}" for each, name in names)
@@ -223,10 +223,12 @@ class Words:
         return f"{number}: {summary.name}" if summary.name else number
 
     def cost(self, usage: Usage) -> str:
-        """One line, or "" where nothing was used."""
+        """Return the cost in one line, or "" if nothing was used."""
         parts = (
             usage.cost_usd
-            and figure(f"${usage.cost_usd:,.2f}" if usage.cost_usd >= 0.1 else f"${usage.cost_usd:.4f}", self.code),
+            and localize_figure(
+                f"${usage.cost_usd:,.2f}" if usage.cost_usd >= 0.1 else f"${usage.cost_usd:.4f}", self.code
+            ),
             usage.seconds and self._duration(usage.seconds),
             usage.llm_calls and f"{self._calls(usage.llm_calls)} {self._tokens(usage)}".rstrip(),
             usage.searches and self("{count} search|{count} searches", count=usage.searches),
@@ -258,22 +260,22 @@ class Words:
         return f"{hours} h {minutes} min" if hours else f"{minutes} min {rest} s"
 
 
-def source_title(source: SeenSource) -> str:
+def title_of_source(source: SeenSource) -> str:
     return source.title or source.url
 
 
-def best_quote(reference: Reference, text: str) -> str:
-    """Of the words that are cited from there, those that the text rests on."""
+def choose_best_quote(reference: Reference, text: str) -> str:
+    """Return the quote of the reference that supports the text best."""
     words = set(split_words(text))
     return max(
         reference.quotes,
-        key=lambda quote: (stands_in(text, quote), len(words & set(split_words(quote)))),
+        key=lambda quote: (contains_words(text, quote), len(words & set(split_words(quote)))),
         default="",
     )
 
 
-def plan(brief: Brief) -> str:
-    """A plan as its user reads it, a line for each part that it has."""
+def describe_brief(brief: Brief) -> str:
+    """Return the plan for its user, a line for each part."""
     parts = {
         "Report": f"{brief.report_type}, {brief.length}" + (f", in {brief.language}" if brief.language else ""),
         "Asked": brief.asked,
@@ -287,8 +289,8 @@ def plan(brief: Brief) -> str:
     return "\n".join(f"{name}: {value}" for name, value in parts.items() if value)
 
 
-def estimate(likely: ResearchEstimate) -> str:
-    """ "About 11 searches, 33 pages, 12 model calls (60,000 tokens read, 8,000 written), $0.21" """
+def describe_research_estimate(likely: ResearchEstimate) -> str:
+    """Return "About 11 searches, 33 pages, 12 model calls (60,000 tokens read, 8,000 written), $0.21"."""
     parts = [count_noun(likely.searches, "search"), count_noun(likely.pages, "page")]
     if likely.calls:
         tokens = f"{likely.input_tokens:,} tokens read, {likely.output_tokens:,} written"

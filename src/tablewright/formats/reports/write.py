@@ -1,4 +1,4 @@
-"""One report, five kinds of file."""
+"""Render a report in one of five formats; the entry point of this package. No I/O."""
 
 from __future__ import annotations
 
@@ -8,49 +8,49 @@ from typing import get_args
 
 import msgspec
 
-from tablewright.domain.document import document
 from tablewright.domain.research import Report, ReportFormat
+from tablewright.domain.text import to_json_document
 from tablewright.errors import BadFile, UsageError
-from tablewright.formats.reports.docx import to_docx
-from tablewright.formats.reports.html import to_html
-from tablewright.formats.reports.markdown import to_markdown
-from tablewright.formats.reports.tidy import rewritten, tidy
+from tablewright.formats.reports.docx import render_docx_report
+from tablewright.formats.reports.html import render_html_report
+from tablewright.formats.reports.markdown import render_markdown_report
+from tablewright.formats.reports.tidy import map_texts, tidy_report
 
 REPORT_FORMATS: tuple[ReportFormat, ...] = get_args(ReportFormat)
 _ENDINGS: dict[str, ReportFormat] = {**{name: name for name in REPORT_FORMATS}, "markdown": "md", "htm": "html"}
 
 
-def render(report: Report, format: ReportFormat) -> bytes:
-    """JSON holds the report exactly, for programs; the others are for people, and show only what is safe to show."""
+def render_report(report: Report, format: ReportFormat) -> bytes:
+    """Return the report as a file: JSON holds it exactly, the other formats show only what is safe to show."""
     match format:
         case "md":
-            return to_markdown(tidy(report)).encode()
+            return render_markdown_report(tidy_report(report)).encode()
         case "html":
-            return to_html(tidy(report)).encode()
+            return render_html_report(tidy_report(report)).encode()
         case "docx":
-            return to_docx(tidy(report))
+            return render_docx_report(tidy_report(report))
         case "pdf":
-            _can_write_pdf()
-            from tablewright.formats.reports.pdf import to_pdf
+            _require_reportlab()
+            from tablewright.formats.reports.pdf import render_pdf_report
 
-            return to_pdf(tidy(report))
+            return render_pdf_report(tidy_report(report))
         case "json":
-            encodable = rewritten(report, lambda text: text.encode("utf-8", "replace").decode())
-            return msgspec.json.format(msgspec.json.encode(document(encodable)), indent=2) + b"\n"
-    raise _unknown(f"{format!r} is no format a report can be written in.")
+            encodable = map_texts(report, lambda text: text.encode("utf-8", "replace").decode())
+            return msgspec.json.format(msgspec.json.encode(to_json_document(encodable)), indent=2) + b"\n"
+    raise _unknown_report_format(f"{format!r} is no format a report can be written in.")
 
 
 def report_format(path: Path) -> ReportFormat:
-    """The format that a file's name asks for. Refused where it cannot be written here, before anything is spent."""
+    """Return the format of a file name. Raise an error if it cannot be written here, before anything is spent."""
     ending = path.suffix.lower().removeprefix(".")
     if format := _ENDINGS.get(ending):
         if format == "pdf":
-            _can_write_pdf()
+            _require_reportlab()
         return format
-    raise _unknown(f"The name {path.name} does not say in which format to write the report.")
+    raise _unknown_report_format(f"The name {path.name} does not say in which format to write the report.")
 
 
-def _can_write_pdf() -> None:
+def _require_reportlab() -> None:
     if find_spec("reportlab") is None:
         raise UsageError(
             "Writing a PDF needs reportlab, which is not installed; nothing was done.",
@@ -58,5 +58,5 @@ def _can_write_pdf() -> None:
         )
 
 
-def _unknown(what: str) -> BadFile:
+def _unknown_report_format(what: str) -> BadFile:
     return BadFile(what, advice=f"Use one of {', '.join(f'.{format}' for format in REPORT_FORMATS)}.")

@@ -1,7 +1,7 @@
-"""A zipped workbook, looked through before any library opens it.
+"""Check a zipped workbook before any library opens it: zip bombs, sheet sizes, the order of cells.
 
-Every member is really inflated, through a counter, because the sizes a zip file declares can lie. On the way the
-sheets are measured: calamine holds a sheet as one dense block, so two cells in opposite corners would take all memory.
+Every member is inflated through a counter, because the sizes that a zip file declares can lie. The sheets are measured
+on the way: calamine holds a sheet as one dense block, so two cells in opposite corners would take all memory.
 """
 
 from __future__ import annotations
@@ -26,8 +26,11 @@ from tablewright.formats.tables.limits import (
     UNZIP_RATIO_FREE_BYTES,
 )
 
-CHUNK = 256 * 1024
+# Small, since every chunk inflates to at most as much and is searched for tags with what was left of the last one.
+CHUNK_BYTES = 256 * 1024
+# The two compression methods of workbooks, as numbered in the zip format.
 STORED, DEFLATED = 0, 8
+# The signature, and after 22 bytes that the directory repeats, the lengths of the name and of the extra field.
 _LOCAL_HEADER = struct.Struct("<4s22xHH")
 # A row or cell of a sheet: (is a row, column letters, row number, nothing inside)
 _XLSX_TAG = re.compile(
@@ -42,23 +45,23 @@ _ODS_REPEATED = re.compile(rb"number-(?:rows|columns)-repeated\s*=\s*[\"']([0-9]
 
 @dataclass
 class SheetSize:
-    """How far the filled cells of a sheet reach, and how many of them hold an error such as #N/A."""
+    """The extent of the filled cells of a sheet, and how many hold an error such as #N/A."""
 
     rows: int = 0
     columns: int = 0
     errors: int = 0
     disordered: bool = False
-    """Whether cells claim the same place, of which only the last would be read."""
+    """True if two cells claim the same place: only the last one would be read."""
     errors_in: Counter[str] = field(default_factory=Counter)
-    """Of an ODS, whose sheets are in one file: by the sheet's name."""
+    """Errors by sheet name in an ODS, whose sheets are in one file."""
 
     def reach(self, row: int, column: int) -> None:
         self.rows = max(self.rows, row)
         self.columns = max(self.columns, column)
 
 
-def look_through(path: Path) -> dict[str, SheetSize]:
-    """Inflates the whole archive without keeping it. Returns the size of each sheet by the name of its member."""
+def measure_sheets(path: Path) -> dict[str, SheetSize]:
+    """Inflate the whole archive without keeping it; return the size of each sheet by the name of its member."""
     sizes: dict[str, SheetSize] = {}
     total = 0
     packed = path.stat().st_size
@@ -67,30 +70,32 @@ def look_through(path: Path) -> dict[str, SheetSize]:
         if len(members) > MAX_ZIP_MEMBERS:
             raise BadFile(f"{path.name} holds {len(members):,} parts; no workbook has so many.")
         for member in members:
-            measure = _measure_for(member.filename)
-            for chunk in _inflated(path, file, member):
+            measure = _choose_meter(member.filename)
+            for chunk in _inflate_member(path, file, member):
                 total += len(chunk)
                 if total > MAX_UNZIPPED_BYTES:
-                    raise _bomb(path, f"more than {MAX_UNZIPPED_BYTES // 1024**3} GB")
+                    raise _zip_bomb_error(path, f"more than {MAX_UNZIPPED_BYTES // 1024**3} GB")
+                # Sheets with many equal cells compress very well, so the ratio counts only above a size that does no
+                # harm.
                 if total > UNZIP_RATIO_FREE_BYTES and total > packed * UNZIP_RATIO:
-                    raise _bomb(path, f"more than {UNZIP_RATIO} times its size")
+                    raise _zip_bomb_error(path, f"more than {UNZIP_RATIO} times its size")
                 if measure is not None:
                     measure.feed(chunk)
-                    _check_area(path, measure.size)
-                    _check_order(path, measure.size)
+                    _check_sheet_area(path, measure.size)
+                    _check_cell_order(path, measure.size)
             if measure is not None:
                 sizes[member.filename] = measure.size
     return sizes
 
 
-def _bomb(path: Path, size: str) -> BadFile:
+def _zip_bomb_error(path: Path, size: str) -> BadFile:
     return BadFile(
         f"{path.name} unpacks to {size}, as only a zip bomb or a broken file does; it was not opened.",
         advice="If it is a real workbook, save the sheet as CSV.",
     )
 
 
-def _check_area(path: Path, size: SheetSize) -> None:
+def _check_sheet_area(path: Path, size: SheetSize) -> None:
     if size.rows * size.columns > MAX_SHEET_CELLS:
         raise BadFile(
             f"{path.name} has a sheet of {size.rows:,} rows by {size.columns:,} columns, too large to open.",
@@ -98,7 +103,7 @@ def _check_area(path: Path, size: SheetSize) -> None:
         )
 
 
-def _check_order(path: Path, size: SheetSize) -> None:
+def _check_cell_order(path: Path, size: SheetSize) -> None:
     if size.disordered:
         raise BadFile(
             f"{path.name} is damaged: it has two rows with the same number, or two cells in the same place.",
@@ -106,8 +111,9 @@ def _check_order(path: Path, size: SheetSize) -> None:
         )
 
 
-def _inflated(path: Path, file: IO[bytes], member: zipfile.ZipInfo) -> Iterator[bytes]:
-    """The content of a member, as far as its compressed bytes really go."""
+def _inflate_member(path: Path, file: IO[bytes], member: zipfile.ZipInfo) -> Iterator[bytes]:
+    """Yield the content of a member, as far as its compressed bytes really go."""
+    # Bit 0 of the flags marks an encrypted member.
     if member.flag_bits & 1:
         raise BadFile(f"{path.name} is password-protected.", advice="Save it without a password, then try again.")
     if member.compress_type not in (STORED, DEFLATED):
@@ -115,35 +121,37 @@ def _inflated(path: Path, file: IO[bytes], member: zipfile.ZipInfo) -> Iterator[
     file.seek(member.header_offset)
     header = file.read(_LOCAL_HEADER.size)
     if len(header) < _LOCAL_HEADER.size or not header.startswith(b"PK\x03\x04"):
-        raise _damaged(path)
+        raise _damaged_archive_error(path)
+    # The local header's own lengths: the extra field may differ from that of the directory.
     _, name_length, extra_length = _LOCAL_HEADER.unpack(header)
     file.seek(name_length + extra_length, 1)
     left = member.compress_size
+    # Negative: a raw deflate stream without the zlib header, as zip files hold it.
     inflater = zlib.decompressobj(-zlib.MAX_WBITS) if member.compress_type == DEFLATED else None
     while left > 0 and not (inflater and inflater.eof):
-        data = file.read(min(CHUNK, left))
+        data = file.read(min(CHUNK_BYTES, left))
         if not data:
-            raise _damaged(path)
+            raise _damaged_archive_error(path)
         left -= len(data)
         if inflater is None:
             yield data
             continue
         try:
             while data and not inflater.eof:
-                yield inflater.decompress(data, CHUNK)
+                yield inflater.decompress(data, CHUNK_BYTES)
                 data = inflater.unconsumed_tail
         except zlib.error:
-            raise _damaged(path) from None
+            raise _damaged_archive_error(path) from None
     if inflater is not None and not inflater.eof:
-        raise _damaged(path)
+        raise _damaged_archive_error(path)
 
 
-def _damaged(path: Path) -> BadFile:
+def _damaged_archive_error(path: Path) -> BadFile:
     return BadFile(f"{path.name} is damaged or cut short: it cannot be unpacked.", advice="Save or download it again.")
 
 
-class _Measure:
-    """Reads the tags of a sheet as its text streams by."""
+class SheetMeter:
+    """Reads the tags of a sheet while its text streams by."""
 
     def __init__(self) -> None:
         self.size = SheetSize()
@@ -152,14 +160,16 @@ class _Measure:
     def feed(self, chunk: bytes) -> None:
         text = self._rest + chunk
         end = text.rfind(b">") + 1
-        self._rest = text[end:][-CHUNK:]
+        # An unfinished tag waits for the next chunk; a "tag" longer than a chunk is none, and must not grow without
+        # end.
+        self._rest = text[end:][-CHUNK_BYTES:]
         self._read(text[:end])
 
     def _read(self, tags: bytes) -> None:
         raise NotImplementedError
 
 
-class _XlsxMeasure(_Measure):
+class XlsxMeter(SheetMeter):
     def __init__(self) -> None:
         super().__init__()
         self._row = self._column = 0
@@ -178,7 +188,9 @@ class _XlsxMeasure(_Measure):
                 seen.add(row)
                 continue
             if letters:
-                at = columns.get(letters) or columns.setdefault(letters, _column_number(letters))
+                at = columns.get(letters) or columns.setdefault(letters, _parse_column_letters(letters))
+                # Excel writes cells in order; two at one place are how a file hides a value from readers that keep the
+                # other one.
                 if int(digits) != row or at <= column:
                     self.size.disordered = True
                 row, column = int(digits), at
@@ -193,7 +205,7 @@ class _XlsxMeasure(_Measure):
         self.size.reach(last_row, last_column)
 
 
-class _OdsMeasure(_Measure):
+class OdsMeter(SheetMeter):
     """All tables of the document together: each is no larger than what is measured here."""
 
     def __init__(self) -> None:
@@ -216,17 +228,18 @@ class _OdsMeasure(_Measure):
                 self._column += repeated
                 if _ODS_ERROR.search(attributes):
                     self.size.errors_in[self._name] += 1
+                # Spreadsheets fill a sheet up to its last row with one empty cell that is repeated a million times.
                 if not closed or b"value" in attributes:
                     self.size.reach(self._row + self._repeated, self._column)
 
 
-def _measure_for(member: str) -> _Measure | None:
+def _choose_meter(member: str) -> SheetMeter | None:
     if member.startswith("xl/worksheets/") and member.endswith(".xml"):
-        return _XlsxMeasure()
-    return _OdsMeasure() if member == "content.xml" else None
+        return XlsxMeter()
+    return OdsMeter() if member == "content.xml" else None
 
 
-def _column_number(letters: bytes) -> int:
+def _parse_column_letters(letters: bytes) -> int:
     number = 0
     for letter in letters.upper():
         number = number * 26 + letter - 64

@@ -1,8 +1,8 @@
-"""The type of a column, and its cells: of texts (CSV), and of values that have types (a workbook, JSON, Parquet).
+"""Infer the type of a column and make its cells, from texts (CSV) or typed values (a workbook, JSON, Parquet).
 
-Strict and column-wide: a type is taken only when every value is of it, so the owner's text is never bent. What a value
-looked like is kept in `raw_value` wherever showing the value would not give the same text. Texts of a typed file that
-look like numbers stay texts, because their owner could have stored numbers.
+A type is used only if every value of the column has it, so the owner's text is never altered. `raw_value` keeps the
+original text if showing the value would give another one. Texts of a typed file that look like numbers stay texts,
+because their owner could have stored numbers. Pure functions.
 """
 
 from __future__ import annotations
@@ -15,21 +15,24 @@ from decimal import Decimal
 from math import isfinite
 from typing import Any
 
-from tablewright.domain.model import PENDING, Cell, FieldType, Money, Value, given
-from tablewright.domain.text import show, show_float
+from tablewright.domain.model import PENDING, Cell, FieldType, Money, Value, make_given_cell
+from tablewright.domain.text import format_float, format_value
 from tablewright.errors import BadFile
 from tablewright.formats.tables.json_stream import LongFloat
 from tablewright.formats.tables.limits import MAX_FIELD_CHARS
 
+# Characters that no database stores: NULs and halves of surrogate pairs.
 _NOT_TEXT = re.compile("[\0\ud800-\udfff]")
-_MIDNIGHT = time()
+# Numbers in this range may be years, and a year may be the header of a column of numbers.
 _YEARS = range(1500, 2200)
 
 
 class NativeColumn:
+    """A column of typed values."""
+
     def __init__(self) -> None:
         self._families: set[str] = set()
-        self._texts = TextColumn(_text_cell, NOT_NUMBERS)
+        self._texts = TextColumn(_read_text_cell, NOT_NUMBERS)
         self.infinite = 0
         self.mended = 0
 
@@ -40,22 +43,26 @@ class NativeColumn:
     def see(self, values: Sequence[Any]) -> None:
         for kind in set(map(type, values)):
             if kind is str:
-                texts = [value for value in values if type(value) is str and not is_empty(value)]
+                texts = [value for value in values if type(value) is str and not is_empty_value(value)]
                 if texts:
+                    # A typed file has no line length to check, so its values are measured here, as the csv module
+                    # measures a field.
                     if max(map(len, texts)) > MAX_FIELD_CHARS:
                         raise BadFile(f"A value is longer than {MAX_FIELD_CHARS // 1024**2} million characters.")
                     self._families.add("text")
+                    # A column of texts still learns its kind: JSON has no type for a date, an address or an e-mail
+                    # address.
                     self._texts.see(texts)
-                    self.mended += sum(map(is_broken, texts))
+                    self.mended += sum(map(has_invalid_characters, texts))
             elif kind is bool:
                 self._families.add("boolean")
             elif kind is not type(None):
                 these = [value for value in values if type(value) is kind]
-                self._families.update({_family(value) for value in these} - {""})
+                self._families.update({_type_family(value) for value in these} - {""})
                 if issubclass(kind, float | Decimal):
-                    self.infinite += sum(map(is_empty, these))
+                    self.infinite += sum(map(is_empty_value, these))
                 elif issubclass(kind, bytes | list | tuple | dict):
-                    self.mended += sum(map(is_broken, map(_as_written, these)))
+                    self.mended += sum(map(has_invalid_characters, map(_decode_nested, these)))
 
     @property
     def type(self) -> FieldType:
@@ -68,21 +75,24 @@ class NativeColumn:
                 return "date"
             case ["list"]:
                 return "list"
+            # A total or a corrected amount is often a plain number between formatted ones; it is still an amount.
             case ["money"] | ["money", "number"]:
                 return "money"
             case ["text"]:
                 return self._texts.type
+            # Workbooks hold a date before 1900 only as text.
             case ["date", "text"] if self._texts.type == "date":
                 return "date"
         return "text"
 
     def same_kind(self, header: Any) -> bool:
-        if is_empty(header):
+        if is_empty_value(header):
             return False
         if isinstance(header, str):
             return self._families == {"text"} and self._texts.same_kind(header)
-        family = _family(header)
-        return self._families == {family} and family in ("number", "date") and not _is_year(header)
+        family = _type_family(header)
+        # Texts and booleans are not compared here: both are common as headers and as values.
+        return self._families == {family} and family in ("number", "date") and not _looks_like_year(header)
 
     def other_kind(self, header: Any) -> bool:
         if isinstance(header, str) and self._families == {"text"}:
@@ -94,16 +104,18 @@ class NativeColumn:
         if self._families == {"text"}:
             return self._texts.cells([value if type(value) is str else "" for value in values])
         if wanted == "number":
-            return [PENDING if is_empty(value) else _native_number_cell(value) for value in values]
+            return [PENDING if is_empty_value(value) else _read_native_number(value) for value in values]
         if wanted == "money":
-            return [PENDING if is_empty(value) else given(_money(value)) for value in values]
+            return [PENDING if is_empty_value(value) else make_given_cell(_to_money(value)) for value in values]
         if wanted in ("boolean", "list"):
-            return [PENDING if is_empty(value) else given(_value(value)) for value in values]
-        return [PENDING if is_empty(value) else given(text_of(value)) for value in values]
+            return [
+                PENDING if is_empty_value(value) else make_given_cell(_to_list_or_boolean(value)) for value in values
+            ]
+        return [PENDING if is_empty_value(value) else make_given_cell(format_native_value(value)) for value in values]
 
 
-def is_empty(value: Any) -> bool:
-    """Nothing, blank text, an empty list, or a float that is no number."""
+def is_empty_value(value: Any) -> bool:
+    """Return True for None, blank text, an empty list, or a float that is not finite."""
     if value is None:
         return True
     if isinstance(value, str):
@@ -115,54 +127,56 @@ def is_empty(value: Any) -> bool:
     return isinstance(value, list | tuple) and not value
 
 
-def header_text(value: Any) -> str:
-    return "" if is_empty(value) else text_of(value)
+def format_header(value: Any) -> str:
+    return "" if is_empty_value(value) else format_native_value(value)
 
 
-def text_of(value: Any) -> str:
+def format_native_value(value: Any) -> str:
     """Return what a value is as text: dates in ISO form, nested things as compact JSON."""
     if isinstance(value, str):
-        return plain_text(value)
+        return replace_invalid_characters(value)
     if isinstance(value, LongFloat):
         return value.literal
     if isinstance(value, bool | int | float | Money):
-        return show(value)
+        return format_value(value)
     if isinstance(value, datetime):
-        midnight = value.time() == _MIDNIGHT and value.tzinfo is None
+        # A workbook has no type for a date alone: midnight is how a date comes back from it.
+        midnight = value.time() == time() and value.tzinfo is None
         return value.date().isoformat() if midnight else value.isoformat()
     if isinstance(value, date | time):
         return value.isoformat()
     if isinstance(value, list | tuple) and all(isinstance(item, str) for item in value):
-        return show(tuple(map(plain_text, value)))
+        return format_value(tuple(map(replace_invalid_characters, value)))
     if isinstance(value, bytes | dict | list | tuple):
-        return plain_text(_as_written(value))
+        return replace_invalid_characters(_decode_nested(value))
     return str(value)
 
 
-def _as_written(value: Any) -> str:
-    """Bytes, or a value of many parts, with what no text has in it: bytes that are no UTF-8 are lone surrogates."""
+def _decode_nested(value: Any) -> str:
+    """Return bytes or a nested value as text; bytes that are not UTF-8 become lone surrogates."""
     if isinstance(value, bytes):
         return value.decode("utf-8", "surrogateescape")
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=_part)
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=_decode_part)
 
 
-def _part(value: Any) -> str:
-    return _as_written(value) if isinstance(value, bytes) else text_of(value)
+def _decode_part(value: Any) -> str:
+    return _decode_nested(value) if isinstance(value, bytes) else format_native_value(value)
 
 
-def is_broken(text: str) -> bool:
+def has_invalid_characters(text: str) -> bool:
     return _NOT_TEXT.search(text) is not None
 
 
-def plain_text(text: str) -> str:
-    """The text without what no database keeps: NULs and halves of surrogate pairs become U+FFFD."""
+def replace_invalid_characters(text: str) -> str:
+    """Replace NULs and halves of surrogate pairs, which no database stores, with U+FFFD."""
     return _NOT_TEXT.sub("\ufffd", text) if _NOT_TEXT.search(text) else text
 
 
-def _family(value: Any) -> str:
-    """The type a value would give its column; "other" is what can only be shown as text."""
-    if is_empty(value):
+def _type_family(value: Any) -> str:
+    """Return the type that a value would give its column; "other" for what can only be shown as text."""
+    if is_empty_value(value):
         return ""
+    # Before int, of which bool is a subclass.
     if isinstance(value, bool):
         return "boolean"
     if isinstance(value, int):
@@ -170,6 +184,7 @@ def _family(value: Any) -> str:
     if isinstance(value, float):
         return "number"
     if isinstance(value, Decimal):
+        # Beyond these exponents a float shows as 1e+20 or 1e-20, which is not what the owner wrote.
         return "number" if len(value.as_tuple().digits) <= MAX_DIGITS and -20 < value.adjusted() < 20 else "other"
     if isinstance(value, datetime | date):
         return "date"
@@ -180,77 +195,86 @@ def _family(value: Any) -> str:
     return "text" if isinstance(value, str) else "other"
 
 
-def _is_year(value: Any) -> bool:
+def _looks_like_year(value: Any) -> bool:
     return isinstance(value, int | float) and value in _YEARS
 
 
-def _native_number_cell(value: int | float | Decimal) -> Cell:
+def _read_native_number(value: int | float | Decimal) -> Cell:
     if isinstance(value, Decimal):
+        # Parquet decimals have a fixed scale: 5.00 is shown as 5, and its text is kept as the raw value.
         number: int | float = int(value) if value == value.to_integral_value() else float(value)
-        return given(number, None if show(number) == str(value) else str(value))
+        return make_given_cell(number, None if format_value(number) == str(value) else str(value))
     if isinstance(value, LongFloat):
         number = float(value)
-        return given(int(number) if number.is_integer() and abs(number) < 10**MAX_DIGITS else number, value.literal)
+        return make_given_cell(
+            int(number) if number.is_integer() and abs(number) < 10**MAX_DIGITS else number, value.literal
+        )
     if isinstance(value, float) and value.is_integer() and abs(value) < 10**MAX_DIGITS:
-        return given(int(value))
-    return given(value)
+        return make_given_cell(int(value))
+    return make_given_cell(value)
 
 
-def _text_cell(text: str) -> Cell:
-    return given(plain_text(text))
+def _read_text_cell(text: str) -> Cell:
+    return make_given_cell(replace_invalid_characters(text))
 
 
-def _money(value: Money | int | float | Decimal) -> Money:
-    """A number among amounts is an amount whose currency is not stated."""
+def _to_money(value: Money | int | float | Decimal) -> Money:
+    """Return the amount; a plain number among amounts has no stated currency."""
     return value if isinstance(value, Money) else Money(amount=float(value))
 
 
-def _value(value: Any) -> Value:
-    return tuple(map(plain_text, value)) if isinstance(value, list | tuple) else bool(value)
+def _to_list_or_boolean(value: Any) -> Value:
+    return tuple(map(replace_invalid_characters, value)) if isinstance(value, list | tuple) else bool(value)
 
 
 _DIGITS = re.compile(r"[0-9]")
 # A plus sign before seven digits or more is a telephone number, not a quantity.
 _SIGN = r"(?:-|\+(?![0-9]{7}))?"
+# No leading zero: "007" and postal codes are identifiers, which would lose their zeros as numbers.
 _WHOLE = r"(?:0|[1-9][0-9]*)"
 _COMMA_GROUPS = r"(?:0|[1-9][0-9]{0,2}(?:,[0-9]{3})*)"
 _POINT_GROUPS = r"(?:0|[1-9][0-9]{0,2}(?:\.[0-9]{3})*)"
 
 
-def _pattern(body: str) -> re.Pattern[str]:
+# `\A` without `\Z`: every caller uses fullmatch, and only the space around a value may differ.
+def _compile_padded(body: str) -> re.Pattern[str]:
     return re.compile(rf"\A\s*(?:{body})\s*")
 
 
 NUMBER_STYLES = {
-    "plain": _pattern(rf"{_SIGN}(?:{_WHOLE}(?:\.[0-9]+)?|\.[0-9]+)(?:e[+-][0-9]{{2,3}})?"),
-    "grouped": _pattern(rf"{_SIGN}{_COMMA_GROUPS}(?:\.[0-9]+)?"),
-    "comma": _pattern(rf"{_SIGN}{_WHOLE}(?:,[0-9]+)?"),
-    "grouped comma": _pattern(rf"{_SIGN}{_POINT_GROUPS}(?:,[0-9]+)?"),
+    # Exponents as programs print them; "1e5" without a sign is as likely a part number.
+    "plain": _compile_padded(rf"{_SIGN}(?:{_WHOLE}(?:\.[0-9]+)?|\.[0-9]+)(?:e[+-][0-9]{{2,3}})?"),
+    "grouped": _compile_padded(rf"{_SIGN}{_COMMA_GROUPS}(?:\.[0-9]+)?"),
+    "comma": _compile_padded(rf"{_SIGN}{_WHOLE}(?:,[0-9]+)?"),
+    "grouped comma": _compile_padded(rf"{_SIGN}{_POINT_GROUPS}(?:,[0-9]+)?"),
 }
-_ISO_DATE = _pattern(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+_ISO_DATE = _compile_padded(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _PATTERNS = {
     **NUMBER_STYLES,
-    "true/false": _pattern(r"(?i:true|false)"),
-    "yes/no": _pattern(r"(?i:yes|no)"),
+    # Two kinds, not one: a column that mixes "true" and "yes" would show one of them as the other.
+    "true/false": _compile_padded(r"(?i:true|false)"),
+    "yes/no": _compile_padded(r"(?i:yes|no)"),
     "date": _ISO_DATE,
-    "url": _pattern(r"(?i:https?)://[^\s/?#]\S*"),
-    "email": _pattern(r"[^\s@,;<>]+@[^\s@,;<>]+\.[^\s@,;<>.]+"),
+    # Coarse on purpose: a kind must hold for the whole column, so a stray match decides nothing.
+    "url": _compile_padded(r"(?i:https?)://[^\s/?#]\S*"),
+    "email": _compile_padded(r"[^\s@,;<>]+@[^\s@,;<>]+\.[^\s@,;<>.]+"),
 }
-_BOOLEANS = {"true": True, "yes": True, "false": False, "no": False}
+# The same years as `_YEARS`, as text: in a column of numbers such a header is a name, not a value.
 _YEAR = re.compile(r"\s*(?:1[5-9]|20|21)[0-9]{2}\s*")
 # Numbers that are texts in a typed file (a workbook, JSON) are texts because their owner wanted them so.
 NOT_NUMBERS = frozenset(_PATTERNS) - frozenset(NUMBER_STYLES)
 
+# A float holds 15 decimal digits exactly; a longer number stays text.
 MAX_DIGITS = 15
 
 
 class TextColumn:
-    """`read_text` makes the cell of a text; `kinds` are those to consider besides text. With `commas_group` a column of
-    nothing but "1,234" holds thousands; without, it may as well hold decimals, and is text."""
+    """A column of texts. `read_text` makes the cell of a text; `kinds` are tried besides text. With `commas_group`,
+    a column of only "1,234" holds thousands; without, it may hold decimals as well, and stays text."""
 
     def __init__(
         self,
-        read_text: Callable[[str], Cell] = given,
+        read_text: Callable[[str], Cell] = make_given_cell,
         kinds: frozenset[str] = frozenset(_PATTERNS),
         *,
         commas_group: bool = False,
@@ -262,21 +286,25 @@ class TextColumn:
         self.infinite = self.mended = 0  # what is not text is refused before it is read
 
     def see(self, values: Sequence[str]) -> None:
-        """Takes the next values into account: the kinds that one of them is not, drop out."""
+        """Drop the kinds that one of the next values is not."""
+        # Most columns of text are settled by their first batch; from then on they cost nothing.
         if not self._possible:
             return
         filled = [value for value in set(values) if value and not value.isspace()]
         if filled:
             self.filled = True
-            self._possible = [kind for kind in self._possible if _all_are(kind, filled)]
+            self._possible = [kind for kind in self._possible if _are_all_of_kind(kind, filled)]
 
     @property
     def kind(self) -> str:
-        """The one kind that all values seen are of, or "text"."""
+        """The kind of all values seen, or "text"."""
         if not self.filled or not self._possible:
             return "text"
+        # "5" fits every style; without a separator in any value the plain reading is the only one that loses nothing.
         if "plain" in self._possible:
             return "plain"
+        # All values look like "1,234": thousands and decimals are both possible, and a wrong guess is off by a
+        # thousand.
         if "grouped" in self._possible and len(self._possible) > 1 and not self._commas_group:
             return "text"
         return self._possible[0]
@@ -295,39 +323,41 @@ class TextColumn:
         kind = self.kind
         if kind == "text" or not header or header.isspace():
             return False
-        return _all_are(kind, [header]) and not (kind in NUMBER_STYLES and _YEAR.fullmatch(header))
+        return _are_all_of_kind(kind, [header]) and not (kind in NUMBER_STYLES and _YEAR.fullmatch(header))
 
     def other_kind(self, header: str) -> bool:
         """Return True if a header is certainly no value of the column below it."""
-        return self.kind != "text" and bool(header.strip()) and not _all_are(self.kind, [header])
+        return self.kind != "text" and bool(header.strip()) and not _are_all_of_kind(self.kind, [header])
 
     def cells(self, values: Sequence[str]) -> list[Cell]:
         read = _READERS.get(self.kind, self._read_text)
         distinct = set(values)
+        # Sharing one cell among equal values saves time and memory only if values repeat.
         if len(distinct) * 2 > len(values):
             return [read(value) if value and not value.isspace() else PENDING for value in values]
         made = {value: read(value) if value and not value.isspace() else PENDING for value in distinct}
         return [made[value] for value in values]
 
 
-def _all_are(kind: str, values: list[str]) -> bool:
+def _are_all_of_kind(kind: str, values: list[str]) -> bool:
     if not all(map(_PATTERNS[kind].fullmatch, values)):
         return False
     if kind in NUMBER_STYLES:
-        return all((len(value) <= MAX_DIGITS or _is_exact(value)) and _is_finite(value) for value in values)
+        # The length is tested first, because it settles almost every value without parsing it.
+        return all((len(value) <= MAX_DIGITS or _fits_float(value)) and _is_finite_literal(value) for value in values)
     return kind != "date" or all(map(is_iso_date, values))
 
 
-def _is_exact(text: str) -> bool:
+def _fits_float(text: str) -> bool:
     """Return True if a long number is no more than a float can hold: at most 15 digits, or just what the float
     shows."""
     digits = "".join(_DIGITS.findall(text.partition("e")[0]))
     if len(digits.lstrip("0")) <= MAX_DIGITS:
         return True
-    return "." in text and "," not in text and show_float(float(text)) == text.strip()
+    return "." in text and "," not in text and format_float(float(text)) == text.strip()
 
 
-def _is_finite(text: str) -> bool:
+def _is_finite_literal(text: str) -> bool:
     return "e" not in text or isfinite(float(text))
 
 
@@ -341,40 +371,40 @@ def is_iso_date(text: str) -> bool:
     return True
 
 
-def _plain_cell(text: str) -> Cell:
+def _read_plain_number(text: str) -> Cell:
     if "." in text or "e" in text:
         number = float(text)
-        return given(number, None if show_float(number) == text else text)
+        return make_given_cell(number, None if format_float(number) == text else text)
     value = int(text)
-    return given(value, None if str(value) == text else text)
+    return make_given_cell(value, None if str(value) == text else text)
 
 
-def _number_cell(plain: Callable[[str], str]) -> Callable[[str], Cell]:
+def _number_reader(plain: Callable[[str], str]) -> Callable[[str], Cell]:
     def read(text: str) -> Cell:
         number = plain(text)
         value = float(number) if "." in number else int(number)
-        return given(value, None if show(value) == text else text)
+        return make_given_cell(value, None if format_value(value) == text else text)
 
     return read
 
 
-def _boolean_cell(text: str) -> Cell:
-    value = _BOOLEANS[text.strip().lower()]
-    return given(value, None if show(value) == text else text)
+def _read_boolean_text(text: str) -> Cell:
+    value = text.strip().lower() in ("true", "yes")
+    return make_given_cell(value, None if format_value(value) == text else text)
 
 
-def _stripped_cell(text: str) -> Cell:
+def _read_stripped(text: str) -> Cell:
     value = text.strip()
-    return given(value, None if value == text else text)
+    return make_given_cell(value, None if value == text else text)
 
 
 _READERS: dict[str, Callable[[str], Cell]] = {
-    "plain": _plain_cell,
-    "grouped": _number_cell(lambda text: text.replace(",", "")),
-    "comma": _number_cell(lambda text: text.replace(",", ".")),
-    "grouped comma": _number_cell(lambda text: text.replace(".", "").replace(",", ".")),
-    "true/false": _boolean_cell,
-    "yes/no": _boolean_cell,
-    "date": _stripped_cell,
-    "url": _stripped_cell,
+    "plain": _read_plain_number,
+    "grouped": _number_reader(lambda text: text.replace(",", "")),
+    "comma": _number_reader(lambda text: text.replace(",", ".")),
+    "grouped comma": _number_reader(lambda text: text.replace(".", "").replace(",", ".")),
+    "true/false": _read_boolean_text,
+    "yes/no": _read_boolean_text,
+    "date": _read_stripped,
+    "url": _read_stripped,
 }

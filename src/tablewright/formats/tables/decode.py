@@ -1,4 +1,4 @@
-"""The text of a file: which encoding it is in, checked over the whole file, then streamed."""
+"""Open a file as text: detect its encoding, check the whole file, then stream it. Reads the file, writes nothing."""
 
 from __future__ import annotations
 
@@ -16,9 +16,12 @@ from charset_normalizer import from_bytes
 from tablewright.errors import BadFile
 from tablewright.formats.tables.limits import MAX_LINE_CHARS
 
-CHUNK = 1024 * 1024
+# Bytes decoded at a time. Larger: more memory; smaller: more calls of the decoder over the whole file.
+CHUNK_BYTES = 1024 * 1024
+# Enough for the detector; its time grows with the sample.
 GUESS_BYTES = 64 * 1024
-ENOUGH_TO_GUESS = 6  # bytes beyond ASCII; fewer fit any encoding, and then it is Western European or damage
+# Fewer bytes beyond ASCII fit any encoding: then it is Western European, or damage.
+MIN_GUESS_BYTES = 6
 
 # UTF-32 first: its little-endian mark begins with that of UTF-16.
 _MARKS = (
@@ -33,21 +36,24 @@ _LEGACY = (
     *("cp1252", "cp932", "gb18030", "big5", "euc_kr", "euc_jp", "cp1251", "cp1250", "cp1253", "cp1254"),
     *("cp1255", "cp1256", "koi8_r", "cp437", "cp850", "mac_roman"),
 )
+# Names that the menus of spreadsheets use, for encodings that are common enough to be named to a user.
 _LABELS = {
     "cp1252": "Windows-1252 (Western European)",
     "cp932": "Shift-JIS",
     "gb18030": "GBK",
     "cp1251": "Windows-1251",
 }
+# Lines of ASCII say nothing of an encoding, and would water down the detector's statistics.
 _NON_ASCII_LINE = re.compile(rb"(?<![^\r\n])[^\r\n]*[\x80-\xff][^\r\n]*[\r\n]*")
 _LINE_END = re.compile(r"[\r\n]")
+# Bytes that text never holds; NUL is judged apart, as UTF-16 is full of it.
 _CONTROL = re.compile(rb"[\x01-\x08\x0e-\x1f\x7f]")
 # C1 control characters, or a ÿ (byte FF) that ends no syllable: bytes of something else than text.
 _IMPLAUSIBLE = re.compile(r"[\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f]|(?<![^\W\d_])ÿ")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Text:
+class TextFile:
     """A file all of whose bytes decode in `encoding`, after `skip` bytes of byte-order mark; it holds no NULs."""
 
     path: Path
@@ -57,34 +63,40 @@ class Text:
 
     @contextmanager
     def open(self) -> Iterator[TextIO]:
-        """Lines keep their ends, whichever they are; a lone CR ends a line too."""
+        """Open the text; `newline=""` keeps line ends as they are, for the csv module."""
         with self.path.open("rb") as raw:
             raw.seek(self.skip)
             with io.TextIOWrapper(raw, encoding=self.encoding, newline="") as text:
                 yield text
 
 
-def text_of(path: Path, encoding: str | None = None, *, long_lines: bool = False) -> Text:
-    """Raises `BadFile` unless the whole file is text; `long_lines` lets pass what no reader of lines could hold."""
+def open_text(path: Path, encoding: str | None = None, *, long_lines: bool = False) -> TextFile:
+    """Return the file as text. Raise BadFile unless all of it is text; `long_lines` allows lines too long for a reader
+    of lines."""
     with path.open("rb") as raw:
         head = raw.read(GUESS_BYTES)
     mark, marked = next(((mark, codec) for mark, codec in _MARKS if head.startswith(mark)), (b"", None))
     if encoding is not None:
-        text = Text(path=path, encoding=_known(encoding), skip=len(mark) if _same(encoding, marked) else 0)
+        text = TextFile(
+            path=path,
+            encoding=_normalize_encoding(encoding),
+            skip=len(mark) if _is_marked_encoding(encoding, marked) else 0,
+        )
+    # A byte-order mark is the file's own word, so it goes before every guess.
     elif marked is not None:
-        text = Text(path=path, encoding=marked, skip=len(mark))
-    elif wide := utf16_without_mark(head):
-        text = Text(path=path, encoding=wide)
+        text = TextFile(path=path, encoding=marked, skip=len(mark))
+    elif wide := detect_unmarked_utf16(head):
+        text = TextFile(path=path, encoding=wide)
     else:
-        text = Text(path=path, encoding="utf-8")
-        bad = _first_bad_byte(text)
+        text = TextFile(path=path, encoding="utf-8")
+        bad = _find_bad_byte(text)
         if bad is not None:
-            text = _legacy(path, bad)
-    _check(text, long_lines=long_lines)
+            text = _open_legacy_text(path, bad)
+    _check_text(text, long_lines=long_lines)
     return text
 
 
-def _known(encoding: str) -> str:
+def _normalize_encoding(encoding: str) -> str:
     try:
         "".encode(encoding)
     except (LookupError, ValueError):  # `undefined` is a codec that refuses everything; a name may not hold a NUL
@@ -95,8 +107,8 @@ def _known(encoding: str) -> str:
     return codecs.lookup(encoding).name
 
 
-def _same(encoding: str, marked: str | None) -> bool:
-    return marked is not None and marked.startswith(_known(encoding).removesuffix("-sig"))
+def _is_marked_encoding(encoding: str, marked: str | None) -> bool:
+    return marked is not None and marked.startswith(_normalize_encoding(encoding).removesuffix("-sig"))
 
 
 def is_utf8(head: bytes) -> bool:
@@ -108,42 +120,49 @@ def is_utf8(head: bytes) -> bool:
     return True
 
 
-def utf16_without_mark(head: bytes) -> str | None:
-    """ASCII in UTF-16 (at least its separators and line ends) puts a NUL into every second byte, always the same. What
-    is plain UTF-8 but for a few NULs is damaged, and no UTF-16."""
+def detect_unmarked_utf16(head: bytes) -> str | None:
+    """Return the codec of UTF-16 without a byte-order mark, or None. Its ASCII characters, at least separators and line
+    ends, put a NUL into every second byte. UTF-8 with a few NULs is damaged, not UTF-16."""
     even, odd = head[0::2].count(0), head[1::2].count(0)
     codec = "utf-16-le" if odd > even else "utf-16-be"
     many, few = max(even, odd), min(even, odd)
     plain = is_utf8(head) and not _CONTROL.search(head)
+    # A quarter of NULs where the rest is clean ASCII, 2 % where other letters stand between; UTF-16 has them on one
+    # side only, so more than a fifth as many on the other side mean binary data.
     if many * (4 if plain else 50) < len(head) or few * 5 > many:
         return None
     sample = head[: len(head) // 2 * 2].decode(codec, "replace")
     odd_ones = sum(1 for char in sample if char == "\ufffd" or (char < " " and char not in "\t\r\n\x0b\x0c"))
+    # Up to 2 % of odd characters is damage in a text; more means that it was none.
     return codec if odd_ones * 50 <= len(sample) else None
 
 
-def _first_bad_byte(text: Text) -> int | None:
+def _find_bad_byte(text: TextFile) -> int | None:
     try:
-        for _ in _chunks(text):
+        for _ in _decode_chunks(text):
             pass
-    except _Undecodable as error:
+    except UndecodableText as error:
         return error.position
     return None
 
 
-def _legacy(path: Path, bad: int) -> Text:
-    """The likeliest encoding of a file that is not UTF-8, judged by its lines with characters beyond ASCII."""
+def _open_legacy_text(path: Path, bad: int) -> TextFile:
+    """Open a file that is not UTF-8 in its likeliest encoding, judged by the lines with characters beyond ASCII."""
     with path.open("rb") as raw:
-        start = raw.read(CHUNK)
-        raw.seek(max(CHUNK, bad - 1000))
-        around = raw.read(CHUNK)
+        start = raw.read(CHUNK_BYTES)
+        # The start of a file can be pure ASCII, so a second sample surrounds the first byte that is not UTF-8, with
+        # some lines before it for context.
+        raw.seek(max(CHUNK_BYTES, bad - 1000))
+        around = raw.read(CHUNK_BYTES)
     lines = b"".join(_NON_ASCII_LINE.findall(start)[:2000])[: GUESS_BYTES // 2]
     lines += b"".join(_NON_ASCII_LINE.findall(around)[:2000])[: GUESS_BYTES // 2]
     readable = lines.decode("utf-8", "replace")
     broken = readable.count("\ufffd")
     whole = sum(1 for char in readable if char > "\x7f") - broken
+    # Mostly valid UTF-8 with a few broken bytes is a damaged file: reading it as cp1252 would garble every other
+    # letter.
     damaged = whole > 2 * broken or (broken == 1 and whole)
-    encoding = None if damaged else _guess(lines)
+    encoding = None if damaged else _guess_encoding(lines)
     if encoding is None:
         raise BadFile(
             f"{path.name} is not valid UTF-8 text: byte {bad:,} cannot be read.",
@@ -151,15 +170,16 @@ def _legacy(path: Path, bad: int) -> Text:
         )
     label = _LABELS.get(encoding, encoding)
     warning = f"{path.name} is not UTF-8; it was read as {label}. Name its encoding if letters look wrong."
-    return Text(path=path, encoding=encoding, warnings=(warning,))
+    return TextFile(path=path, encoding=encoding, warnings=(warning,))
 
 
-def _guess(lines: bytes) -> str | None:
+def _guess_encoding(lines: bytes) -> str | None:
     beyond_ascii = sum(1 for byte in lines if byte > 127)
-    candidates = _LEGACY if beyond_ascii >= ENOUGH_TO_GUESS else _LEGACY[:1]
+    candidates = _LEGACY if beyond_ascii >= MIN_GUESS_BYTES else _LEGACY[:1]
     matches = [match for match in from_bytes(lines, cp_isolation=[*candidates]) if not _IMPLAUSIBLE.search(str(match))]
     if not matches:
         return None
+    # Equal results are common among relatives such as cp1252 and cp1250; the order of `_LEGACY` breaks the tie.
     best = min((match.chaos, -match.coherence) for match in matches)
     alike = {str(match) for match in matches if (match.chaos, -match.coherence) == best}
     for encoding in candidates:
@@ -171,14 +191,16 @@ def _guess(lines: bytes) -> str | None:
     return None
 
 
-def _check(text: Text, *, long_lines: bool) -> None:
+def _check_text(text: TextFile, *, long_lines: bool) -> None:
     unbroken = 0
     try:
-        for position, chunk in _chunks(text):
+        for position, chunk in _decode_chunks(text):
             nul = chunk.find("\0")
             if nul >= 0:
                 at = position + len(chunk[:nul].encode(text.encoding))
                 raise BadFile(f"{text.path.name} holds a NUL character at byte {at:,}; a text table has none.")
+            # Lines are measured across chunks without holding them: an endless line would fill the memory of the csv
+            # module.
             first = _LINE_END.search(chunk)
             unbroken += first.start() if first else len(chunk)
             if unbroken > MAX_LINE_CHARS and not long_lines:
@@ -186,7 +208,7 @@ def _check(text: Text, *, long_lines: bool) -> None:
                 raise BadFile(f"{text.path.name} has a line of more than {size} million characters; it is no table.")
             if first:
                 unbroken = len(chunk) - max(chunk.rfind("\n"), chunk.rfind("\r")) - 1
-    except _Undecodable as error:
+    except UndecodableText as error:
         what = "ends in the middle of a character" if error.cut else "holds a character that cannot be read"
         raise BadFile(
             f"{text.path.name} {what}: byte {error.position:,} is not valid {text.encoding.upper()}.",
@@ -194,26 +216,27 @@ def _check(text: Text, *, long_lines: bool) -> None:
         ) from None
 
 
-class _Undecodable(Exception):
+class UndecodableText(Exception):
     def __init__(self, position: int, *, cut: bool) -> None:
         self.position = position
         self.cut = cut
 
 
-def _chunks(text: Text) -> Iterator[tuple[int, str]]:
-    """The whole text with the byte position of each piece."""
+def _decode_chunks(text: TextFile) -> Iterator[tuple[int, str]]:
+    """Yield the whole text in pieces, each with its byte position."""
     decoder = codecs.getincrementaldecoder(text.encoding)()
     with text.path.open("rb") as raw:
         position = raw.seek(text.skip)
         while True:
-            data = raw.read(CHUNK)
+            data = raw.read(CHUNK_BYTES)
+            # Bytes of a character that began in the last chunk count as read, but not yet as decoded.
             waiting = len(decoder.getstate()[0])
             try:
                 chunk = decoder.decode(data, final=not data)
             except UnicodeDecodeError as error:
-                raise _Undecodable(position - waiting + error.start, cut=not data) from None
+                raise UndecodableText(position - waiting + error.start, cut=not data) from None
             except UnicodeError:  # "utf-16" asked for, and no mark that says which of its two
-                raise _Undecodable(position - waiting, cut=False) from None
+                raise UndecodableText(position - waiting, cut=False) from None
             if not data:
                 return
             yield position - waiting, chunk

@@ -1,9 +1,9 @@
-"""CSV, TSV and their kin: quoted fields, any line end, a separator that is found out.
+"""CSV, TSV and similar files: quoted fields, any line end, a separator that is detected.
 
 Written as RFC 4180 has it: UTF-8 without a byte-order mark, lines end in CRLF. A value that holds a separator that a
 reader may try, or that begins or ends oddly, is quoted, so that our reader and others find the right separator even in
-a table of one column. Text that a spreadsheet would run as a formula gets a leading apostrophe (`escape`), also where
-it already begins with apostrophes, so that `unescape` gives back exactly what was written.
+a table of one column. Text that a spreadsheet would run as a formula gets a leading apostrophe (`escape_formula`), even
+if it already begins with apostrophes, so that `unescape_formula` restores exactly what was written.
 """
 
 from __future__ import annotations
@@ -18,61 +18,63 @@ from dataclasses import dataclass, replace
 from itertools import chain, islice
 from typing import TYPE_CHECKING, BinaryIO
 
-from tablewright.domain.model import PENDING, Cell, Row, given
+from tablewright.domain.model import PENDING, Cell, Row, make_given_cell
 from tablewright.errors import BadFile
 from tablewright.formats.tables.columns import NUMBER_STYLES, TextColumn
-from tablewright.formats.tables.decode import Text
-from tablewright.formats.tables.incoming import Batch, Grid, Incoming, survey
+from tablewright.formats.tables.decode import TextFile
+from tablewright.formats.tables.incoming import Batch, Grid, Incoming, survey_grid
 from tablewright.formats.tables.limits import BATCH_CELLS, BATCH_CHARS, MAX_FIELD_CHARS
-from tablewright.formats.tables.sheet import ShownColumn
+from tablewright.formats.tables.sheet import ExportColumn
 
 if TYPE_CHECKING:
     from _csv import Reader
 
 
+# Enough for SAMPLE_RECORDS of long lines. Larger: every candidate separator reads it again; smaller: a long header or a
+# few long quoted texts would fill it.
 SAMPLE_CHARS = 256 * 1024
 # One more line after the last. It comes back as a record of its own unless a quoted field swallowed it, which is how an
-# unclosed quote shows: the csv module itself says nothing. No text has NULs (`Text` refused them).
+# unclosed quote shows: the csv module itself says nothing. No text has NULs (`TextFile` refused them).
 END = "\0"
 _LINE_END = re.compile(r"\r\n|\r|\n")
 
 
-def read_delimited(text: Text, *, header: bool, delimiter: str | None) -> Incoming:
+def read_delimited(text: TextFile, *, header: bool, delimiter: str | None) -> Incoming:
     file = Delimited(text, delimiter)
     grid = Grid(
         file=text.path.name,
         name=text.path.stem,
         batches=file.batches,
         # Who writes decimal commas separates with semicolons: between quoted commas, "1,234" is a thousand.
-        column=lambda: TextColumn(_text_cell, commas_group=file.dialect.delimiter == ","),
-        header_text=unescape,
+        column=lambda: TextColumn(_read_escaped_text, commas_group=file.dialect.delimiter == ","),
+        header_text=unescape_formula,
         is_empty=lambda value: not value.strip(),
         empty="",
         line="line",
     )
-    return survey(grid, header=header, warnings=(*text.warnings, *file.loose_quotes()))
+    return survey_grid(grid, header=header, warnings=(*text.warnings, *file.loose_quotes()))
 
 
 def read_records(text: str, *, tabs: bool) -> tuple[Dialect, Reader]:
-    """Return how a text separates its columns, and its records. `tabs`: its name promises them."""
-    dialect = sniff(text[:SAMPLE_CHARS], whole=len(text) <= SAMPLE_CHARS, tabs=tabs)
+    """Return the dialect of a text and its records; `tabs` if its name promises them."""
+    dialect = sniff_dialect(text[:SAMPLE_CHARS], whole=len(text) <= SAMPLE_CHARS, tabs=tabs)
     csv.field_size_limit(MAX_FIELD_CHARS)
     lines = islice(io.StringIO(text, newline=""), dialect.skip_lines, None)
     return dialect, csv.reader(lines, **dialect.reader_options())  # type: ignore[arg-type]
 
 
 class Delimited:
-    def __init__(self, text: Text, delimiter: str | None = None) -> None:
+    def __init__(self, text: TextFile, delimiter: str | None = None) -> None:
         self.text = text
         with text.open() as lines:
             sample = lines.read(SAMPLE_CHARS)
             whole = not lines.read(1)
-        self.dialect = sniff(
+        self.dialect = sniff_dialect(
             sample, whole=whole, delimiter=delimiter, tabs=text.path.suffix.lower() in (".tsv", ".tab")
         )
 
     def batches(self) -> Iterator[Batch]:
-        """Records of the file, a few thousand at a time: at most BATCH_CELLS cells or about BATCH_CHARS characters."""
+        """Yield the records in batches of at most BATCH_CELLS cells or about BATCH_CHARS characters."""
         records: list[Sequence[str]] = []
         starts: list[int] = []
         cells = chars = 0
@@ -82,6 +84,8 @@ class Delimited:
             try:
                 for record in reader:
                     if any(map(str.strip, record)):
+                        # Tested before a record is added, so that one huge record is a batch of its own and never
+                        # splits.
                         if cells >= BATCH_CELLS or chars >= BATCH_CHARS:
                             yield Batch(records=records, lines=starts)
                             records, starts, cells, chars = [], [], 0, 0
@@ -92,9 +96,10 @@ class Delimited:
                     start = reader.line_num
             except csv.Error:
                 raise self._too_long(start) from None
+        # The END line came back as the last record, or was swallowed by a quoted field that is never closed.
         last = records.pop()
         if last != [END]:
-            raise self._unclosed(_opened(last, reader.line_num + self._first_line - 1))
+            raise self._unclosed(_first_line_of_value(last, reader.line_num + self._first_line - 1))
         yield Batch(records=records, lines=starts[:-1])
 
     def loose_quotes(self) -> list[str]:
@@ -130,8 +135,10 @@ class Delimited:
         )
 
     def _too_long(self, start: int) -> BadFile:
-        """A field beyond the limit, in the record after line `start`: an unclosed quote most of the time."""
+        """Return the error for a field beyond the limit after line `start`, most often an unclosed quote."""
         with self._lines() as lines:
+            # An unclosed quote swallows whatever follows, so a hundred lines show it without reading the whole value
+            # again.
             first = list(islice(lines, start, start + 100))
             more = next(iter(lines), None) is not None
         line = start + self._first_line
@@ -141,28 +148,29 @@ class Delimited:
             except csv.Error:
                 record = []
             if record and record[-1].endswith(END):
-                return self._unclosed(_opened(record, line + len(first)))
+                return self._unclosed(_first_line_of_value(record, line + len(first)))
         size = MAX_FIELD_CHARS // 1024**2
         return BadFile(f"{self.text.path.name} has a value of more than {size} million characters in line {line:,}.")
 
 
-def _text_cell(text: str) -> Cell:
-    return given(unescape(text) if text[0] == "'" else text)
+def _read_escaped_text(text: str) -> Cell:
+    return make_given_cell(unescape_formula(text) if text[0] == "'" else text)
 
 
-def _opened(record: Sequence[str], last_line: int) -> int:
-    """The line in which the last value of a record begins, if the record ends in `last_line`."""
+def _first_line_of_value(record: Sequence[str], last_line: int) -> int:
+    """Return the line in which the last value of a record begins, if the record ends in `last_line`."""
     return last_line - len(_LINE_END.findall(record[-1]))
 
 
+# Larger: slower for each candidate; smaller: a preamble or a few odd lines would outvote the table.
 SAMPLE_RECORDS = 200
-TSV_BONUS = 1.5  # for tabs, where the file's name promises them
+# The quote shows in the first lines, and its search reads the sample three times for each separator.
 QUOTE_SAMPLE_CHARS = 64 * 1024
 # Where two score alike, the character that is rarer inside values comes first.
 DELIMITERS = ("\t", "|", ";", ",")
-ONE_COLUMN = "\x1f"  # a separator for files that have none: our own exports quote a value that holds it
+# A separator for files that have none: our own exports quote a value that holds it.
+ONE_COLUMN = "\x1f"
 _SEP_LINE = re.compile(r"(?i)sep=(.)(?:\r\n|\r|\n|\Z)")
-_LONE_QUOTES = re.compile(r"'(?:[^']|'')*'")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -178,10 +186,11 @@ class Dialect:
         return {"delimiter": self.delimiter, "quotechar": self.quote, "skipinitialspace": self.padded}
 
 
-def sniff(sample: str, *, whole: bool, delimiter: str | None = None, tabs: bool = False) -> Dialect:
+def sniff_dialect(sample: str, *, whole: bool, delimiter: str | None = None, tabs: bool = False) -> Dialect:
     """Return how a file is written. Each candidate reads the sample; the one whose records agree best on a number of
     columns, beginning with the header, and whose values hold no other candidate's separator, wins. (csv.Sniffer guesses
     letters as separators and fails on decimal commas.)"""
+    # The csv module accepts these and then reads nonsense.
     if delimiter is not None and (len(delimiter) != 1 or delimiter in "\r\n\"'\0"):
         raise BadFile(
             f"{delimiter!r} cannot separate columns.", advice="Use one character, such as , or ; or | or a tab."
@@ -192,24 +201,27 @@ def sniff(sample: str, *, whole: bool, delimiter: str | None = None, tabs: bool 
         sample, skip = sample[match.end() :], 1
     candidates = [delimiter] if delimiter else [*DELIMITERS]
     dialects = [
-        Dialect(delimiter=candidate, quote=_quote(sample, candidate), padded=padded, skip_lines=skip)
+        Dialect(delimiter=candidate, quote=_detect_quote(sample, candidate), padded=padded, skip_lines=skip)
         for candidate in candidates
         for padded in (False, True)
+        # A padded reading differs only if a quote follows a separator and a space; most files have none.
         if not padded or f'{candidate} "' in sample
     ]
+    # A file's name that promises tabs outweighs a somewhat better score of another separator.
     scores = [
-        _score(sample, dialect, whole=whole) * (TSV_BONUS if tabs and dialect.delimiter == "\t" else 1.0)
+        _score_dialect(sample, dialect, whole=whole) * (1.5 if tabs and dialect.delimiter == "\t" else 1.0)
         for dialect in dialects
     ]
     best = max(scores)
     if best <= 0:
         return replace(dialects[0], delimiter=delimiter or ONE_COLUMN)
+    # The first of equals: DELIMITERS and the unpadded reading are in order of preference.
     return dialects[scores.index(best)]
 
 
-def _score(sample: str, dialect: Dialect, *, whole: bool) -> float:
-    """0 (not this one) to 1 (every record has as many values as the header, none with a stray separator in it)."""
-    records = _records(sample, dialect, whole=whole)
+def _score_dialect(sample: str, dialect: Dialect, *, whole: bool) -> float:
+    """Return 0 (wrong dialect) to 1 (all records have as many values as the header, none with a stray separator)."""
+    records = _sample_records(sample, dialect, whole=whole)
     if not records:
         return 0.01  # all of the file is this separator and space
     counts = [len(record) for record in records]
@@ -217,16 +229,20 @@ def _score(sample: str, dialect: Dialect, *, whole: bool) -> float:
     usual, times = Counter(counts).most_common(1)[0]
     if usual < 2 and header < 2:
         return 0.0
+    # A single header name above lines with a comma here and there is a column of text.
     if header < 2 and _is_prose(records):
         return 0.0
     agreement = times / len(records) if usual >= 2 else counts.count(header) / len(records)
-    return agreement * (1.0 if header == usual else 0.6) * (0.5 + 0.5 * _cleanness(records, dialect))
+    # A header with fewer or more columns than the records is likely read with the wrong separator, but real files with
+    # a ragged header exist; unclean values halve a score at most, since prose in a true table holds commas as well.
+    return agreement * (1.0 if header == usual else 0.6) * (0.5 + 0.5 * _clean_share(records, dialect))
 
 
-def _records(sample: str, dialect: Dialect, *, whole: bool) -> list[list[str]]:
-    """The first records, each properly quoted value as a plain Q: what is in it says nothing about the dialect."""
-    plain = _quoted_value(dialect).sub(r"\1Q", sample)
+def _sample_records(sample: str, dialect: Dialect, *, whole: bool) -> list[list[str]]:
+    """Return the first records with every quoted value as "Q": its content says nothing about the dialect."""
+    plain = _quoted_value_pattern(dialect).sub(r"\1Q", sample)
     lines = list(islice(io.StringIO(plain, newline=""), SAMPLE_RECORDS + 1))
+    # The last line of a sample may be cut in the middle, and would count as a record of the wrong width.
     if len(lines) > 1 and not (whole and len(lines) <= SAMPLE_RECORDS):
         lines.pop()  # it may be cut
     csv.field_size_limit(MAX_FIELD_CHARS)
@@ -234,9 +250,10 @@ def _records(sample: str, dialect: Dialect, *, whole: bool) -> list[list[str]]:
     return [record for record in records if any(map(str.strip, record))]
 
 
-def _quoted_value(dialect: Dialect) -> re.Pattern[str]:
+def _quoted_value_pattern(dialect: Dialect) -> re.Pattern[str]:
     between, quote, space = re.escape(dialect.delimiter), dialect.quote, " *" if dialect.padded else ""
     return re.compile(
+        # The possessive `*+` keeps an unclosed quote linear.
         rf"(\A|[\r\n]|{between}){space}{quote}(?:[^{quote}]|{quote}{quote})*+{quote}(?={between}|[\r\n]|\Z)"
     )
 
@@ -245,29 +262,30 @@ def _is_prose(records: list[list[str]]) -> bool:
     """One column of text: the header has no separator, and below it one always comes before a space ("Smith, John"),
     or comes here and there."""
     with_it = [record for record in records if len(record) > 1]
+    # The header is one of the records and has no separator by definition: it has no vote.
     if len(with_it) * 2 < len(records) - 1:
         return True
     return all(value[:1] == " " for record in with_it for value in record[1:])
 
 
-def _cleanness(records: list[list[str]], dialect: Dialect) -> float:
-    """The share of values that hold no stray quote and no other separator, save in numbers ("12,50") and before a
+def _clean_share(records: list[list[str]], dialect: Dialect) -> float:
+    """Return the share of values with no stray quote and no other separator, save in numbers ("12,50") and before a
     space, as in prose."""
     others = "|".join(rf"{re.escape(other)}(?! )" for other in DELIMITERS if other != dialect.delimiter)
     unclean = re.compile(rf'"|{others}')
     values = [value for record in records for value in record if value]
     if not values:
         return 1.0
-    clean = sum(1 for value in values if not unclean.search(value) or _is_number(value))
+    clean = sum(1 for value in values if not unclean.search(value) or _is_number_text(value))
     return clean / len(values)
 
 
-def _is_number(value: str) -> bool:
+def _is_number_text(value: str) -> bool:
     return any(style.fullmatch(value) for style in NUMBER_STYLES.values())
 
 
-def _quote(sample: str, delimiter: str) -> str:
-    """The apostrophe only where it encloses: each value that begins with one ends with one, none has real quotes."""
+def _detect_quote(sample: str, delimiter: str) -> str:
+    """Return the quote: the apostrophe only if every value that starts with one ends with one, and none has quotes."""
     if len(sample) > QUOTE_SAMPLE_CHARS:
         sample = sample[: sample.rfind("\n", 0, QUOTE_SAMPLE_CHARS)]
     if "'" not in sample:
@@ -276,19 +294,19 @@ def _quote(sample: str, delimiter: str) -> str:
     if re.search(rf'(?:^|{between}|[\r\n]) *"', sample):
         return '"'
     begins = len(re.findall(rf"(?:(?<={between})|(?<=[\r\n])|\A)'", sample))
-    encloses = len(
-        re.findall(rf"(?:(?<={between})|(?<=[\r\n])|\A){_LONE_QUOTES.pattern}(?={between}|[\r\n]|\Z)", sample)
-    )
+    encloses = len(re.findall(rf"(?:(?<={between})|(?<=[\r\n])|\A)'(?:[^']|'')*'(?={between}|[\r\n]|\Z)", sample))
     return "'" if begins and begins == encloses else '"'
 
 
+# `_CARE` is a fast first look: most values need neither a quote nor an apostrophe. `_QUOTED` decides.
 _CARE = re.compile(r"""[,;|"\x00-\x1f]|^[\W_]|\s\Z""")
 _QUOTED = re.compile(r"""[,;|"\x00-\x1f\x85\u2028\u2029]|^[\s'\ufeff]|\s\Z""")
+# One write for many lines. Larger: more memory for wide rows, and no gain in speed.
 BUFFER_ROWS = 1000
 
 
 class CsvWriter:
-    def __init__(self, stream: BinaryIO, columns: Sequence[ShownColumn], *, delimiter: str = ",") -> None:
+    def __init__(self, stream: BinaryIO, columns: Sequence[ExportColumn], *, delimiter: str = ",") -> None:
         self._stream = stream
         self._columns = [(column.field, column.text) for column in columns]
         self._delimiter = delimiter
@@ -308,7 +326,7 @@ class CsvWriter:
         self._stream.flush()
 
     def _line(self, texts: list[str]) -> str:
-        line = self._delimiter.join([_written(text) if _CARE.search(text) else text for text in texts])
+        line = self._delimiter.join([_quote_value(text) if _CARE.search(text) else text for text in texts])
         return line or '""'  # a blank line would be no row at all
 
     def _put(self, lines: list[str]) -> None:
@@ -316,8 +334,8 @@ class CsvWriter:
             self._stream.write(("\r\n".join(lines) + "\r\n").encode("utf-8", "replace"))
 
 
-def _written(text: str) -> str:
-    text = escape(text.replace("\0", "\ufffd"))
+def _quote_value(text: str) -> str:
+    text = escape_formula(text.replace("\0", "\ufffd"))
     return '"' + text.replace('"', '""') + '"' if _QUOTED.search(text) else text
 
 
@@ -327,9 +345,9 @@ _DANGEROUS = re.compile(rf"'*+(?:[\t\r](?=\s*\S)|(?!{_PLAIN_NUMBER})[{_INVISIBLE
 _SUSPECT = re.compile(rf"[{_INVISIBLE}'=+\-@＝＋－＠]")
 
 
-def escape(text: str) -> str:
+def escape_formula(text: str) -> str:
     return "'" + text if _SUSPECT.match(text) and _DANGEROUS.match(text) else text
 
 
-def unescape(text: str) -> str:
+def unescape_formula(text: str) -> str:
     return text[1:] if text[:1] == "'" and _DANGEROUS.match(text, 1) else text

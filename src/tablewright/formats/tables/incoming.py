@@ -12,17 +12,17 @@ from dataclasses import dataclass, field
 from itertools import zip_longest
 from typing import Any, Protocol
 
-from tablewright.domain.model import Cell, Field, FieldType, Noun, column_key
+from tablewright.domain.model import Cell, Field, FieldType, Struct, column_key
 from tablewright.domain.text import count_noun
 from tablewright.errors import BadFile
-from tablewright.formats.tables.columns import NativeColumn, header_text, is_empty
+from tablewright.formats.tables.columns import NativeColumn, format_header, is_empty_value
 from tablewright.formats.tables.limits import BATCH_CELLS, MAX_COLUMNS, MAX_NAME_CHARS
 
 CellBatches = Iterator[Iterable[tuple[Cell, ...]]]
 
 
-class TableOutline(Noun, frozen=True):
-    """What a file holds. `warnings` are sentences for the person who brought it."""
+class TableOutline(Struct, frozen=True):
+    """The columns and size of a table file; `warnings` are sentences for the user."""
 
     name: str
     fields: tuple[Field, ...]
@@ -43,9 +43,6 @@ class Incoming(TableOutline, frozen=True, kw_only=True):
             yield from batch
 
 
-SOME_NAMES = 5
-
-
 @dataclass(frozen=True, kw_only=True)
 class Batch:
     """Some records of a file and the line each begins in. Records without any value are left out; `without_value` are
@@ -62,12 +59,13 @@ def batch_records(
     is_missed: Callable[[Sequence[Any]], bool] = lambda record: True,
 ) -> Iterator[Batch]:
     """Yield records of so many columns in batches. `is_missed` says which of those without a value are reported."""
+    # A batch is bounded in cells, not rows: a wide table has fewer rows in memory.
     size = max(1, BATCH_CELLS // max(1, width))
     records: list[Sequence[Any]] = []
     lines: list[int] = []
     without_value: list[int] = []
     for line, record in numbered:
-        if all(map(is_empty, record)):
+        if all(map(is_empty_value, record)):
             if is_missed(record):
                 without_value.append(line)
             continue
@@ -80,7 +78,7 @@ def batch_records(
 
 
 class Column(Protocol):
-    """What a column learns from its values in the first pass, and how it makes cells of them in the second. `infinite`
+    """A column that learns its type from its values in the first pass and makes their cells in the second. `infinite`
     are the values that are left empty because they are no finite numbers, `mended` the texts that lose characters."""
 
     infinite: int
@@ -106,16 +104,16 @@ class Grid:
     name: str
     batches: Callable[[], Iterator[Batch]]
     column: Callable[[], Column] = NativeColumn
-    header_text: Callable[[Any], str] = header_text
-    is_empty: Callable[[Any], bool] = is_empty
+    header_text: Callable[[Any], str] = format_header
+    is_empty: Callable[[Any], bool] = is_empty_value
     empty: Any = None
     line: str = "row"
     named: bool = False
 
 
-def survey(grid: Grid, *, header: bool, warnings: Sequence[str] = ()) -> Incoming:
-    """Reads the whole file once, holding no more than a batch of it."""
-    found = _Survey(grid=grid, header=header)
+def survey_grid(grid: Grid, *, header: bool, warnings: Sequence[str] = ()) -> Incoming:
+    """Read the whole file once, a batch at a time, and return its table."""
+    found = GridSurvey(grid=grid, header=header)
     for batch in grid.batches():
         found.see(batch)
     if not found.started:
@@ -124,7 +122,7 @@ def survey(grid: Grid, *, header: bool, warnings: Sequence[str] = ()) -> Incomin
 
 
 @dataclass
-class _Survey:
+class GridSurvey:
     grid: Grid
     header: bool
     headers: list[Any] = field(default_factory=list)
@@ -185,8 +183,10 @@ class _Survey:
             self._refuse_a_header_of_values()
         headers = [grid.header_text(header) for header in self.headers]
         headers += [""] * (len(self.columns) - len(headers))
+        # A column without name and value is what a trailing separator leaves. Without a header every column keeps its
+        # place, so that "Column 3" is the third of the file.
         kept = [at for at, column in enumerate(self.columns) if column.filled or headers[at].strip() or not self.header]
-        all_names, name_warnings = column_names(headers)
+        all_names, name_warnings = make_column_names(headers)
         names = [all_names[at] for at in kept]
         columns = [self.columns[at] for at in kept]
         return Incoming(
@@ -199,6 +199,7 @@ class _Survey:
 
     def _refuse_a_header_of_values(self) -> None:
         pairs = list(zip(self.columns, self.headers, strict=False))
+        # One header that cannot be a value ("Price" above numbers) proves that the line is a header.
         if any(column.other_kind(value) for column, value in pairs):
             return
         like = next((value for column, value in pairs if column.same_kind(value)), None)
@@ -227,11 +228,11 @@ class _Survey:
             said.append(f"Left out: {count_noun(count, self.grid.line)} without a value; {first}.")
         infinite = {name: column.infinite for name, column in zip(names, self.columns, strict=True) if column.infinite}
         if count := sum(infinite.values()):
-            said.append(f"Left empty: {count_noun(count, 'number')} (NaN, Infinity) {_listed(infinite)}.")
+            said.append(f"Left empty: {count_noun(count, 'number')} (NaN, Infinity) {_list_names(infinite)}.")
         mended = {name: column.mended for name, column in zip(names, self.columns, strict=True) if column.mended}
         if count := sum(mended.values()):
             said.append(
-                f"Replaced by \ufffd: NULs or invalid Unicode in {count_noun(count, 'value')} {_listed(mended)}."
+                f"Replaced by \ufffd: NULs or invalid Unicode in {count_noun(count, 'value')} {_list_names(mended)}."
             )
         return said
 
@@ -248,69 +249,73 @@ class _Survey:
             yield zip(*[self.columns[at].cells(block[at][:-1]) for at in kept], strict=True)
 
 
-def _listed(columns: Iterable[str]) -> str:
+def _list_names(columns: Iterable[str]) -> str:
     names = [f"'{name[:60]}'" for name in columns]
-    more = f" and {len(names) - SOME_NAMES:,} more columns" if len(names) > SOME_NAMES else ""
-    return f"of {', '.join(names[:SOME_NAMES])}{more}"
+    # Five are enough to recognise the columns, and short enough for one sentence.
+    more = f" and {len(names) - 5:,} more columns" if len(names) > 5 else ""
+    return f"of {', '.join(names[:5])}{more}"
 
 
+# Control characters, zero-width spaces and byte-order marks: two names that differ only in them look the same.
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u200b\u2060\ufeff]")
 _SPACE = re.compile(r"[\t\n\r\x0b\x0c\x85\u2028\u2029]+")
-_BRACES = str.maketrans("{}", "()")
 
 
-def column_names(headers: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The names for these headers, and a sentence for each name that had to differ from its header."""
+def make_column_names(headers: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the column names for these headers, and a sentence for each name that differs from its header."""
     warnings: list[str] = []
-    cleaned = [_clean(header, warnings) for header in headers]
+    cleaned = [_clean_header(header, warnings) for header in headers]
+    # All given names first, so that an invented "Column 2" never takes the name of a later column.
     taken = {column_key(name) for name in cleaned if name}
     seen: dict[str, int] = {}
     names: list[str] = []
     for position, name in enumerate(cleaned, start=1):
         if not name:
-            name = free_name(f"Column {position}", taken)
+            name = find_free_name(f"Column {position}", taken)
         elif column_key(name) in seen:
             seen[column_key(name)] += 1
-            name = free_name(name, taken, start=seen[column_key(name)])
+            name = find_free_name(name, taken, start=seen[column_key(name)])
         else:
             seen[column_key(name)] = 1
         taken.add(column_key(name))
         names.append(name)
-    warnings += _duplicates(cleaned, names)
+    warnings += _describe_duplicates(cleaned, names)
     return tuple(names), tuple(warnings)
 
 
-def _clean(header: str, warnings: list[str]) -> str:
+def _clean_header(header: str, warnings: list[str]) -> str:
     spaced = _SPACE.sub(" ", header).strip("\ufeff ")
     name = _CONTROL.sub("", spaced).strip()
     if name and name != spaced.strip():
-        warnings.append(f"The name of the column {_quoted(name)} had invisible characters; they are left out.")
+        warnings.append(f"The name of the column {_quote_name(name)} had invisible characters; they are left out.")
     if "{" in name or "}" in name:
-        plain = name.translate(_BRACES)
-        warnings.append(f"The column {_quoted(name)} is now {_quoted(plain)}: braces mark columns in questions.")
+        plain = name.replace("{", "(").replace("}", ")")
+        warnings.append(
+            f"The column {_quote_name(name)} is now {_quote_name(plain)}: braces mark columns in questions."
+        )
         name = plain
     if len(name) > MAX_NAME_CHARS:
-        warnings.append(f"The name of the column {_quoted(name)} was cut to {MAX_NAME_CHARS} characters.")
+        warnings.append(f"The name of the column {_quote_name(name)} was cut to {MAX_NAME_CHARS} characters.")
         name = name[:MAX_NAME_CHARS].rstrip()
     return name
 
 
-def free_name(name: str, taken: set[str], start: int = 1) -> str:
-    """`name` itself, or `name 2`, `name 3`, …: the first that no other column has."""
+def find_free_name(name: str, taken: set[str], start: int = 1) -> str:
+    """Return `name`, or the first of `name 2`, `name 3`, … that no other column has."""
     number = start
-    candidate = name if start == 1 else _numbered(name, start)
+    candidate = name if start == 1 else _append_number(name, start)
     while column_key(candidate) in taken:
         number += 1
-        candidate = _numbered(name, number)
+        candidate = _append_number(name, number)
     return candidate
 
 
-def _numbered(name: str, number: int) -> str:
+def _append_number(name: str, number: int) -> str:
     ending = f" {number}"
     return name[: MAX_NAME_CHARS - len(ending)] + ending
 
 
-def _duplicates(cleaned: Sequence[str], names: Sequence[str]) -> list[str]:
+def _describe_duplicates(cleaned: Sequence[str], names: Sequence[str]) -> list[str]:
     groups: dict[str, list[int]] = {}
     for index, name in enumerate(cleaned):
         if name:
@@ -318,15 +323,14 @@ def _duplicates(cleaned: Sequence[str], names: Sequence[str]) -> list[str]:
     sentences = []
     for indices in groups.values():
         if len(indices) == 2:
-            sentences.append(
-                f"2 columns are called {_quoted(cleaned[indices[0]])}; the second is now {_quoted(names[indices[1]])}."
-            )
+            called, now = _quote_name(cleaned[indices[0]]), _quote_name(names[indices[1]])
+            sentences.append(f"2 columns are called {called}; the second is now {now}.")
         elif len(indices) > 2:
-            first, last = _quoted(names[indices[1]]), _quoted(names[indices[-1]])
-            called = _quoted(cleaned[indices[0]])
+            first, last = _quote_name(names[indices[1]]), _quote_name(names[indices[-1]])
+            called = _quote_name(cleaned[indices[0]])
             sentences.append(f"{len(indices)} columns are called {called}; the others are now {first} to {last}.")
     return sentences
 
 
-def _quoted(name: str) -> str:
+def _quote_name(name: str) -> str:
     return f"'{name}'" if len(name) <= 60 else f"'{name[:57]}…'"

@@ -11,10 +11,12 @@ from typing import Any, TextIO
 
 from tablewright.errors import BadFile
 
+# Characters read at a time. Larger: more memory for a file of short values; smaller: more calls.
 CHUNK = 256 * 1024
+# A value is decoded in one piece, so this bounds the memory; a row of real data is far below.
 MAX_VALUE_CHARS = 256 * 1024**2
+# No literal of so few characters says more than a float holds.
 EXACT_CHARS = 17
-"""No literal of so few characters says more than a float holds."""
 _SPACE = re.compile(r"[ \t\n\r]*")
 
 
@@ -36,25 +38,26 @@ def read_float(literal: str) -> float | str:
     number = float(literal)
     if not isfinite(number):
         return literal
-    if (len(literal) <= EXACT_CHARS and number) or _digits(literal) == _digits(repr(number)):
+    # "and number": a tiny literal such as 1e-400 becomes 0.0, which is not what was written.
+    if (len(literal) <= EXACT_CHARS and number) or _significant_digits(literal) == _significant_digits(repr(number)):
         return number
     long = LongFloat(number)
     long.literal = literal
     return long
 
 
-def _digits(literal: str) -> str:
+def _significant_digits(literal: str) -> str:
     return literal.lower().partition("e")[0].lstrip("-").replace(".", "").strip("0")
 
 
-def read_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def reject_duplicate_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     made = dict(pairs)
     if len(made) < len(pairs):
         raise DuplicateKey(Counter(key for key, _ in pairs).most_common(1)[0][0])
     return made
 
 
-DECODER = json.JSONDecoder(parse_float=read_float, object_pairs_hook=read_object)
+DECODER = json.JSONDecoder(parse_float=read_float, object_pairs_hook=reject_duplicate_keys)
 
 
 class JsonStream:

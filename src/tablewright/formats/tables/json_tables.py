@@ -17,40 +17,49 @@ from msgspec import structs
 from tablewright.domain.model import PENDING, Cell, Evidence, Field, Row
 from tablewright.domain.text import count_noun
 from tablewright.errors import BadFile
-from tablewright.formats.tables.columns import is_broken, plain_text
-from tablewright.formats.tables.decode import Text
-from tablewright.formats.tables.incoming import Batch, CellBatches, Grid, Incoming, batch_records, column_names, survey
+from tablewright.formats.tables.columns import has_invalid_characters, replace_invalid_characters
+from tablewright.formats.tables.decode import TextFile
+from tablewright.formats.tables.incoming import (
+    Batch,
+    CellBatches,
+    Grid,
+    Incoming,
+    batch_records,
+    make_column_names,
+    survey_grid,
+)
 from tablewright.formats.tables.json_stream import DECODER, DuplicateKey, JsonStream
 from tablewright.formats.tables.limits import MAX_COLUMNS
-from tablewright.formats.tables.sheet import ShownColumn, TableSchema, json_value
+from tablewright.formats.tables.sheet import ExportColumn, TableSchema, to_json_value
 
 
-def read_json(text: Text) -> Incoming:
+def read_json_table(text: TextFile) -> Incoming:
     with text.open() as stream:
         parser = JsonStream(text.path.name, stream)
         first = parser.peek()
-        head = own_head(parser) if first == "{" else None
+        head = read_export_head(parser) if first == "{" else None
     if head is not None:
-        return own_table(text, head)
+        return read_export(text, head)
     if first == "[":
-        return _from_objects(text.path.name, lambda: _array(text), "object", text.warnings)
+        return _read_objects(text.path.name, lambda: _iterate_array(text), "object", text.warnings)
     if first == "{":
-        return _from_objects(text.path.name, lambda: _lines(text), "line", text.warnings)
+        return _read_objects(text.path.name, lambda: _iterate_lines(text), "line", text.warnings)
     if not first:
         raise BadFile(f"{text.path.name} is empty.")
     raise BadFile(f"{text.path.name} is not JSON: it begins with {first!r}, not with [ or {{.")
 
 
-def from_mappings(name: str, rows: Sequence[Mapping[str, Any]]) -> Incoming:
+def read_mappings(name: str, rows: Sequence[Mapping[str, Any]]) -> Incoming:
     """Return what a program has in memory."""
-    return _from_objects(name, lambda: enumerate(rows, start=1), "row")
+    return _read_objects(name, lambda: enumerate(rows, start=1), "row")
 
 
-def _from_objects(
+def _read_objects(
     file: str, objects: Callable[[], Iterable[tuple[int, Mapping[str, Any]]]], line: str, warnings: Sequence[str] = ()
 ) -> Incoming:
     keys: dict[str, None] = {}
     for at, thing in objects():
+        # Keys can first appear in any object, so the whole file is read once before the columns are known.
         keys.update(dict.fromkeys(thing))
         if len(keys) > MAX_COLUMNS:
             raise BadFile(
@@ -64,10 +73,10 @@ def _from_objects(
         yield from batch_records(((at, [thing.get(name) for name in names]) for at, thing in objects()), len(names))
 
     grid = Grid(file=file, name=Path(file).stem, batches=batches, line=line, named=True)
-    return survey(grid, header=True, warnings=tuple(warnings))
+    return survey_grid(grid, header=True, warnings=tuple(warnings))
 
 
-def _array(text: Text) -> Iterator[tuple[int, dict[str, Any]]]:
+def _iterate_array(text: TextFile) -> Iterator[tuple[int, dict[str, Any]]]:
     """The objects of a document that is one array."""
     with text.open() as stream:
         parser = JsonStream(text.path.name, stream)
@@ -78,7 +87,7 @@ def _array(text: Text) -> Iterator[tuple[int, dict[str, Any]]]:
         parser.end()
 
 
-def _lines(text: Text) -> Iterator[tuple[int, dict[str, Any]]]:
+def _iterate_lines(text: TextFile) -> Iterator[tuple[int, dict[str, Any]]]:
     """The objects of JSON Lines."""
     with text.open() as stream:
         for at, line in enumerate(stream, start=1):
@@ -87,13 +96,13 @@ def _lines(text: Text) -> Iterator[tuple[int, dict[str, Any]]]:
             try:
                 thing = DECODER.decode(line)
             except (ValueError, RecursionError) as error:
-                raise _not_lines(text, at, error) from None
+                raise _bad_line_error(text, at, error) from None
             if not isinstance(thing, dict):
                 raise BadFile(f"{text.path.name}: line {at:,} is not an object, so it is no row.")
             yield at, thing
 
 
-def _not_lines(text: Text, line: int, error: Exception) -> BadFile:
+def _bad_line_error(text: TextFile, line: int, error: Exception) -> BadFile:
     reason = error.msg if isinstance(error, json.JSONDecodeError) else "too large or too deep"
     if isinstance(error, DuplicateKey):
         reason = str(error)
@@ -106,7 +115,7 @@ def _not_lines(text: Text, line: int, error: Exception) -> BadFile:
 CELL_KEYS = frozenset(Cell.__struct_fields__)
 
 
-def own_head(parser: JsonStream) -> dict[str, Any] | None:
+def read_export_head(parser: JsonStream) -> dict[str, Any] | None:
     """Everything before the rows of a table that we exported; None for any other object."""
     head: dict[str, Any] = {}
     try:
@@ -119,10 +128,10 @@ def own_head(parser: JsonStream) -> dict[str, Any] | None:
     return None
 
 
-def own_table(text: Text, head: dict[str, Any]) -> Incoming:
-    fields = _own_fields(text.path.name, head["fields"])
+def read_export(text: TextFile, head: dict[str, Any]) -> Incoming:
+    fields = _read_export_fields(text.path.name, head["fields"])
     names = [field.name for field in fields]
-    rows = _OwnRows(text, names)
+    rows = ExportedRows(text, names)
     count = sum(1 for _ in rows)
     key_field = head.get("key_field")
 
@@ -130,7 +139,7 @@ def own_table(text: Text, head: dict[str, Any]) -> Incoming:
         yield iter(rows)
 
     return Incoming(
-        name=plain_text(str(head.get("name") or text.path.stem)),
+        name=replace_invalid_characters(str(head.get("name") or text.path.stem)),
         fields=fields,
         row_count=count,
         batches=batches,
@@ -139,26 +148,29 @@ def own_table(text: Text, head: dict[str, Any]) -> Incoming:
     )
 
 
-def _own_fields(file: str, found: list[Any]) -> tuple[Field, ...]:
+def _read_export_fields(file: str, found: list[Any]) -> tuple[Field, ...]:
     try:
         fields = msgspec.convert(found, tuple[Field, ...])
     except msgspec.ValidationError as error:
         raise BadFile(f"{file} is not a table as Tablewright exports it: its fields are wrong ({error}).") from None
     names = [field.name for field in fields]
+    # Names are compared as the database compares them.
     if len({name.strip().casefold() for name in names if name.strip()}) < len(names):
         raise BadFile(f"{file} is not a table as Tablewright exports it: two fields have the same name, or none.")
     if len(names) > MAX_COLUMNS:
         raise BadFile(f"{file} has {len(names):,} columns; a table can have at most {MAX_COLUMNS:,}.")
-    odd = next((name for name in names if is_broken(name) or column_names([name])[0] != (name,)), None)
+    odd = next(
+        (name for name in names if has_invalid_characters(name) or make_column_names([name])[0] != (name,)), None
+    )
     if odd is not None:
         raise BadFile(f"{file} is not a table as Tablewright exports it: no column can be called {odd[:60]!r}.")
     return fields
 
 
-class _OwnRows:
+class ExportedRows:
     """The rows, checked one by one; read through once, it knows what of them is not kept."""
 
-    def __init__(self, text: Text, names: Sequence[str]) -> None:
+    def __init__(self, text: TextFile, names: Sequence[str]) -> None:
         self._text = text
         self._file = text.path.name
         self._names = names
@@ -186,16 +198,18 @@ class _OwnRows:
                 f"{self._file}: row {at:,} is not a row as Tablewright exports it: it has no cells.",
                 advice="To import rows of another program, give the array of its rows alone.",
             )
+        # Before msgspec, which would drop the unknown cell silently.
         if not found.keys() <= self._known:
             raise BadFile(f"{self._file}: row {at:,} has a cell for {min(found.keys() - self._known)!r}, no field.")
         for cell in found.values():
-            if isinstance(cell, dict) and not cell.keys() <= CELL_KEYS:
+            if isinstance(cell, dict):
+                # Other keys come from a newer version; they are left out and named in a warning.
                 self._unknown.update(dict.fromkeys(cell.keys() - CELL_KEYS))
         try:
             cells = msgspec.convert(self._mend(at, thing), RowDocument).cells
         except msgspec.ValidationError as error:
             raise BadFile(f"{self._file}: row {at:,} is not a row as Tablewright exports it ({error}).") from None
-        return {name: as_imported(as_stored(cell)) for name, cell in cells.items()}
+        return {name: mark_imported(drop_given_basis(cell)) for name, cell in cells.items()}
 
     def _mend(self, at: int, thing: Any) -> Any:
         """The same without what no database keeps."""
@@ -204,10 +218,10 @@ class _OwnRows:
                 raise BadFile(f"{self._file}: row {at:,} holds a number that is not finite ({thing}).")
             return float(thing)
         if isinstance(thing, str):
-            if not is_broken(thing):
+            if not has_invalid_characters(thing):
                 return thing
             self._mended += 1
-            return plain_text(thing)
+            return replace_invalid_characters(thing)
         if isinstance(thing, dict):
             return {key: self._mend(at, value) for key, value in thing.items()}
         return [self._mend(at, item) for item in thing] if isinstance(thing, list) else thing
@@ -223,7 +237,7 @@ class _OwnRows:
         return said
 
 
-def as_imported(cell: Cell) -> Cell:
+def mark_imported(cell: Cell) -> Cell:
     """Return the cell as this installation may keep it. What a file says of runs and stored texts is about another
     installation, or made up: quotes stay, marked, and nothing points to a run or a text here."""
     if cell.run_id is None and not cell.evidence and not cell.conflict:
@@ -234,12 +248,14 @@ def as_imported(cell: Cell) -> Cell:
         attempt=0,
         cost=0.0,
         imported=True,
-        evidence=unlinked(cell.evidence),
-        conflict=tuple(msgspec.structs.replace(each, evidence=unlinked(each.evidence)) for each in cell.conflict),
+        evidence=unlink_evidence(cell.evidence),
+        conflict=tuple(
+            msgspec.structs.replace(each, evidence=unlink_evidence(each.evidence)) for each in cell.conflict
+        ),
     )
 
 
-def unlinked(evidence: Sequence[Evidence]) -> tuple[Evidence, ...]:
+def unlink_evidence(evidence: Sequence[Evidence]) -> tuple[Evidence, ...]:
     return tuple(msgspec.structs.replace(each, content_hash="", start=None, end=None) for each in evidence)
 
 
@@ -264,11 +280,12 @@ class JsonWriter:
             "key_field": heading.key_field,
             "fields": heading.fields,
         }
+        # Without its closing brace, which `close` writes after the rows.
         self._stream.write(self._encoder.encode(head)[:-1] + b',\n"rows":[')
 
     def write(self, rows: Iterable[Row]) -> None:
         for row in rows:
-            cells = {name: with_basis(cell) for name, cell in row.cells.items()}
+            cells = {name: state_basis(cell) for name, cell in row.cells.items()}
             document = RowDocument(row_id=row.id, key=row.key, cells=cells)
             self._stream.write(self._separator + self._encoder.encode(document))
             self._separator = b",\n"
@@ -278,13 +295,13 @@ class JsonWriter:
         self._stream.flush()
 
 
-def with_basis(cell: Cell) -> Cell:
+def state_basis(cell: Cell) -> Cell:
     """For readers that do not know what we leave out: what came with the table says so."""
     return cell if cell.basis or cell.shown_basis is None else structs.replace(cell, basis=cell.shown_basis)
 
 
-def as_stored(cell: Cell) -> Cell:
-    """The inverse of `with_basis`."""
+def drop_given_basis(cell: Cell) -> Cell:
+    """The inverse of `state_basis`."""
     bare = structs.replace(cell, basis=None) if cell.basis == "given" else cell
     return bare if bare.shown_basis == "given" else cell
 
@@ -292,7 +309,7 @@ def as_stored(cell: Cell) -> Cell:
 class JsonLinesWriter:
     """One flat object a row: names and values."""
 
-    def __init__(self, stream: BinaryIO, columns: Sequence[ShownColumn]) -> None:
+    def __init__(self, stream: BinaryIO, columns: Sequence[ExportColumn]) -> None:
         self._stream = stream
         self._columns = columns
         self._encoder = msgspec.json.Encoder()
@@ -301,7 +318,7 @@ class JsonLinesWriter:
         for row in rows:
             cells = row.cells
             values = {
-                column.name: json_value(column.value(cells.get(column.field, PENDING))) for column in self._columns
+                column.name: to_json_value(column.value(cells.get(column.field, PENDING))) for column in self._columns
             }
             self._stream.write(self._encoder.encode(values) + b"\n")
 

@@ -8,29 +8,32 @@ from collections.abc import Iterable, Sequence
 from typing import BinaryIO
 
 from tablewright.domain.model import PENDING, Row, Table
-from tablewright.formats.tables.sheet import ShownColumn, shown_columns
+from tablewright.formats.tables.sheet import ExportColumn, export_columns
 
+# An underscore inside a word is plain in GitHub's Markdown; escaping it would spoil names such as row_id.
 _MARKUP = re.compile(r"[\\`*\[\]~|]|(?<!\w)_|_(?!\w)")
+# Only what would be read as an entity: "AT&T" stays readable in the source.
 _ENTITY = re.compile(r"&(?=#?\w+;)")
 _LINE_END = re.compile(r"\r\n|[\r\n\x0b\x0c\x85\u2028\u2029]")
 _CONTROL = re.compile(r"[\x00-\x08\x0e-\x1f\x7f-\x9f]")
 
 
-def to_markdown(table: Table, max_rows: int = 20) -> str:
+def render_markdown_table(table: Table, max_rows: int = 20) -> str:
     stream = io.BytesIO()
-    writer = MarkdownWriter(stream, shown_columns(table), max_rows=max_rows)
+    writer = MarkdownWriter(stream, export_columns(table), max_rows=max_rows)
     writer.write(table.rows)
     writer.close()
     return stream.getvalue().decode()
 
 
 class MarkdownWriter:
-    def __init__(self, stream: BinaryIO, columns: Sequence[ShownColumn], *, max_rows: int | None = None) -> None:
+    def __init__(self, stream: BinaryIO, columns: Sequence[ExportColumn], *, max_rows: int | None = None) -> None:
         self._stream = stream
         self._columns = columns
         self._max_rows = max_rows
         self._count = 0
         self._line([escape_markdown(column.name) for column in columns])
+        # Numbers are aligned to the right, so that their digits stand below each other.
         self._line(["---:" if column.type in ("number", "money") else "---" for column in columns])
 
     def write(self, rows: Iterable[Row]) -> None:

@@ -8,15 +8,15 @@ from typing import Any, BinaryIO
 
 from tablewright.domain.model import PENDING, Row
 from tablewright.errors import BadFile, UsageError
-from tablewright.extras import need
-from tablewright.formats.tables.incoming import Batch, Grid, Incoming, batch_records, survey
+from tablewright.extras import require_extra
+from tablewright.formats.tables.incoming import Batch, Grid, Incoming, batch_records, survey_grid
 from tablewright.formats.tables.limits import BATCH_CELLS, MAX_COLUMNS
-from tablewright.formats.tables.sheet import ShownColumn
+from tablewright.formats.tables.sheet import ExportColumn
 
 
 def import_pyarrow() -> tuple[Any, Any]:
     """Imported when first needed: it is an extra, and takes 0.2 s."""
-    need("parquet", "Reading or writing Parquet")
+    require_extra("parquet", "Reading or writing Parquet")
     import pyarrow
     import pyarrow.parquet
 
@@ -34,7 +34,7 @@ def read_parquet(path: Path) -> Incoming:
         def records() -> Iterator[Sequence[Any]]:
             with parquet.ParquetFile(path) as file:
                 for batch in file.iter_batches(batch_size=max(1, BATCH_CELLS // max(1, len(names)))):
-                    columns = [_values(path, *column) for column in zip(names, batch.columns, strict=True)]
+                    columns = [_read_column_values(path, *column) for column in zip(names, batch.columns, strict=True)]
                     yield from zip(*columns, strict=True)
 
         def batches() -> Iterator[Batch]:
@@ -42,22 +42,22 @@ def read_parquet(path: Path) -> Incoming:
             yield from batch_records(enumerate(records(), start=1), len(names))
 
         grid = Grid(file=path.name, name=path.stem, batches=batches, named=True)
-        return survey(grid, header=True)
+        return survey_grid(grid, header=True)
     except MemoryError:
         raise  # pyarrow's own is an ArrowException too
     except (arrow.ArrowException, OSError, ValueError) as error:
         raise BadFile(f"{path.name} is a damaged Parquet file: {str(error).splitlines()[0][:200]}.") from error
 
 
-def _values(path: Path, name: str, column: Any) -> list[Any]:
+def _read_column_values(path: Path, name: str, column: Any) -> list[Any]:
     """Python's dates and times count microseconds: what is finer stays text. What is beyond them is refused."""
     arrow, _ = import_pyarrow()
     kind = column.type
     try:
         if arrow.types.is_timestamp(kind) and kind.unit == "ns":
-            column = _in_microseconds(column, arrow.timestamp("us", kind.tz))
+            column = _cast_to_microseconds(column, arrow.timestamp("us", kind.tz))
         elif arrow.types.is_time64(kind) and kind.unit == "ns":
-            column = _in_microseconds(column, arrow.time64("us"))
+            column = _cast_to_microseconds(column, arrow.time64("us"))
         values: list[Any] = column.to_pylist()
     except (OverflowError, LookupError) as error:
         raise BadFile(
@@ -67,7 +67,7 @@ def _values(path: Path, name: str, column: Any) -> list[Any]:
     return values
 
 
-def _in_microseconds(column: Any, wanted: Any) -> Any:
+def _cast_to_microseconds(column: Any, wanted: Any) -> Any:
     arrow, _ = import_pyarrow()
     try:
         return column.cast(wanted)
@@ -75,13 +75,14 @@ def _in_microseconds(column: Any, wanted: Any) -> Any:
         return column.cast(arrow.string())
 
 
+# A row group is held in memory until it is written. Larger: better compression; smaller: flatter memory.
 GROUP_ROWS = 20_000
 
 
 class ParquetWriter:
     """Typed columns. Dates may be partial ("2024-05") and money has a currency, so both are text."""
 
-    def __init__(self, stream: BinaryIO, columns: Sequence[ShownColumn]) -> None:
+    def __init__(self, stream: BinaryIO, columns: Sequence[ExportColumn]) -> None:
         self._arrow, parquet = import_pyarrow()
         self._columns = columns
         self._pending: list[list[Any]] = [[] for _ in columns]
@@ -92,7 +93,8 @@ class ParquetWriter:
         for row in rows:
             cells = row.cells
             for column, values in zip(self._columns, self._pending, strict=True):
-                values.append(_stored(column, cells.get(column.field, PENDING)))
+                # Column-wise, because Parquet writes columns, not rows.
+                values.append(_to_parquet_value(column, cells.get(column.field, PENDING)))
             if self._pending and len(self._pending[0]) >= GROUP_ROWS:
                 self._flush()
 
@@ -109,9 +111,10 @@ class ParquetWriter:
             self._writer.write_table(self._arrow.Table.from_arrays(arrays, schema=self._schema))
             self._pending = [[] for _ in self._columns]
 
-    def _type(self, column: ShownColumn) -> Any:
+    def _type(self, column: ExportColumn) -> Any:
         match column.type:
             case "number":
+                # One type for all numbers: a column may begin with whole numbers and hold decimals later.
                 return self._arrow.float64()
             case "boolean":
                 return self._arrow.bool_()
@@ -120,7 +123,7 @@ class ParquetWriter:
         return self._arrow.string()
 
 
-def _stored(column: ShownColumn, cell: Any) -> Any:
+def _to_parquet_value(column: ExportColumn, cell: Any) -> Any:
     value = column.value(cell)
     if value is None:
         return None

@@ -1,6 +1,7 @@
-"""Read a table file: find out what it is by its first bytes, or its name where they do not say, and read it whole.
+"""Read a table file: detect its kind by its first bytes, or by its name if they do not tell, and read all of it.
 
-A file that could make its reader crash or swell is read by another process, which leaves the rows in a spool file.
+A file that could crash its reader or fill its memory is read in a worker process, which writes the rows to a spool
+file.
 """
 
 from __future__ import annotations
@@ -16,12 +17,12 @@ from typing import BinaryIO, Literal, TypeAlias, get_args
 import msgspec
 from msgspec import structs
 
-from tablewright.domain.model import PENDING, Cell, Value, given
+from tablewright.domain.model import PENDING, Cell, Value, make_given_cell
 from tablewright.errors import BadFile
-from tablewright.formats.tables.decode import is_utf8, text_of, utf16_without_mark
+from tablewright.formats.tables.decode import detect_unmarked_utf16, is_utf8, open_text
 from tablewright.formats.tables.delimited import read_delimited
 from tablewright.formats.tables.incoming import CellBatches, Incoming, TableOutline
-from tablewright.formats.tables.json_tables import read_json
+from tablewright.formats.tables.json_tables import read_json_table
 from tablewright.formats.tables.limits import UNZIP_RATIO, UNZIP_RATIO_FREE_BYTES
 from tablewright.formats.tables.parquet import read_parquet
 from tablewright.formats.tables.workbook import read_workbook
@@ -36,27 +37,27 @@ def read_table(
     delimiter: str | None = None,
     encoding: str | None = None,
 ) -> Incoming:
-    """Reads the whole file once; raises `BadFile` if anything about it is wrong. What is not said is found out."""
+    """Read the whole file once; options that are None are detected. Raise BadFile if anything about it is wrong."""
     try:
-        before = _stamp(path)
-        incoming = _read(path, header, sheet, format, delimiter, encoding)
+        before = _read_file_stamp(path)
+        incoming = _read_by_kind(path, header, sheet, format, delimiter, encoding)
     except OSError as error:
         raise BadFile(f"{path} cannot be read: {error.strerror or error}.") from error
 
     def batches() -> CellBatches:
-        if _stamp(path) != before:
+        if _read_file_stamp(path) != before:
             raise BadFile(f"{path.name} was changed while it was being read.", advice="Start again.")
         yield from incoming.batches()
 
     return structs.replace(incoming, batches=batches)
 
 
-def _read(
+def _read_by_kind(
     path: Path, header: bool, sheet: str | None, format: str | None, delimiter: str | None, encoding: str | None
 ) -> Incoming:
     if path.stat().st_size == 0:
         raise BadFile(f"{path.name} is empty (0 bytes).")
-    kind, warnings = kind_of(path, format)
+    kind, warnings = detect_table_kind(path, format)
     if sheet is not None and kind not in ("xlsx", "xls", "ods"):
         raise BadFile(f"{path.name} is no workbook, so it has no sheet '{sheet}'.")
     match kind:
@@ -65,14 +66,15 @@ def _read(
         case "parquet":
             incoming = read_parquet(path)
         case "json" | "jsonl":
-            incoming = read_json(text_of(path, encoding, long_lines=kind == "json"))
+            incoming = read_json_table(open_text(path, encoding, long_lines=kind == "json"))
         case "csv" | "tsv":
             separator = delimiter or ("\t" if format == "tsv" else None)
-            incoming = read_delimited(text_of(path, encoding), header=header, delimiter=separator)
+            incoming = read_delimited(open_text(path, encoding), header=header, delimiter=separator)
     return structs.replace(incoming, warnings=(*warnings, *incoming.warnings))
 
 
-def _stamp(path: Path) -> tuple[int, int]:
+# Size and time in nanoseconds: cheap enough to compare before each pass over a file that someone may save again.
+def _read_file_stamp(path: Path) -> tuple[int, int]:
     about = path.stat()
     return about.st_size, about.st_mtime_ns
 
@@ -96,7 +98,7 @@ SUFFIXES: dict[str, Kind] = {
 READABLE: tuple[Kind, ...] = get_args(Kind)
 
 _OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
-# bytes at the start of the file, and what such a file is
+# First bytes of files that are often mistaken for tables, and what they are, for the error.
 _MAGIC: tuple[tuple[bytes, str], ...] = (
     (b"\x89PNG\r\n\x1a\n", "a PNG image"),
     (b"\xff\xd8\xff", "a JPEG image"),
@@ -122,28 +124,33 @@ _MAGIC: tuple[tuple[bytes, str], ...] = (
     (b"ARROW1\x00\x00", "an Arrow file"),
     (b"Obj\x01", "an Avro file"),
 )
+# Many sites offer an HTML table under the name of an .xls file.
 _HTML = re.compile(rb"\s*(?:<!doctype html|<html|<table)", re.IGNORECASE)
+# An array must open an object: "[1]" or "[note]" may begin a CSV as well.
 _JSON = re.compile(r"\s*(?:\[\s*\{\s*[\"}]|\{\s*\")")
+# Byte-order marks of UTF-8 and UTF-16; a text that has one is no binary file, however many control bytes follow.
 _MARKS = (b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")
 
 
-def kind_of(path: Path, format: str | None = None) -> tuple[Kind, tuple[str, ...]]:
-    """The kind, and a warning where the file is something else than its name says."""
+def detect_table_kind(path: Path, format: str | None = None) -> tuple[Kind, tuple[str, ...]]:
+    """Return the kind of a file, and a warning if its name says otherwise."""
     asked = next((kind for kind in READABLE if kind == format), None)
     if format is not None and asked is None:
         raise BadFile(f"{format!r} is no format a table can be read from.", advice=f"Use one of {', '.join(READABLE)}.")
     with path.open("rb") as file:
         head = file.read(8192)
-    by_content = _by_content(path, head)
+    by_content = _detect_by_content(path, head)
     by_name = SUFFIXES.get(path.suffix.lower())
+    # Content beats the name and the option, because only one reader can open it.
     if by_content is not None:
         expected = asked or by_name
         if expected is None or expected == by_content:
             return by_content, ()
-        return by_content, (f"{path.name} is really {_a(by_content)} file and was read as one.",)
+        return by_content, (f"{path.name} is really {_name_kind(by_content)} file and was read as one.",)
     wanted = asked or by_name
     if wanted is not None and wanted in ("xlsx", "xls", "ods", "parquet"):
-        raise BadFile(f"{path.name} is not {_a(wanted)} file: its content is something else.")
+        raise BadFile(f"{path.name} is not {_name_kind(wanted)} file: its content is something else.")
+    # A name that says JSON is believed even where the content is broken: the JSON reader says in which line.
     if wanted in ("json", "jsonl"):
         return wanted, ()
     if format is None and looks_like_json(head):
@@ -152,27 +159,29 @@ def kind_of(path: Path, format: str | None = None) -> tuple[Kind, tuple[str, ...
     return ("tsv" if wanted == "tsv" else "csv"), ()
 
 
-def _by_content(path: Path, head: bytes) -> Kind | None:
+def _detect_by_content(path: Path, head: bytes) -> Kind | None:
     if head.startswith(b"PAR1"):
         return "parquet"
     if head.startswith(_OLE):
-        return _ole(path)
+        return _detect_ole_kind(path)
     if head.startswith((b"PK\x03\x04", b"PK\x05\x06")):
-        return _zip(path)
+        return _detect_zip_kind(path)
     for magic, what in _MAGIC:
         if head.startswith(magic):
             advice = "Unpack it first." if "archive" in what else ""
             raise BadFile(f"{path.name} is {what}, not a table.", advice=advice)
     if _HTML.match(head):
         raise BadFile(f"{path.name} is a web page (HTML), not a table.", advice="Save the table itself as CSV or XLSX.")
-    if _looks_binary(head):
+    if _has_control_bytes(head):
         raise BadFile(f"{path.name} is a binary file, not a table.")
     return None
 
 
-def _ole(path: Path) -> Kind:
-    """The old Office container: an .xls workbook, or the shell around an encrypted .xlsx."""
+def _detect_ole_kind(path: Path) -> Kind:
+    """Return the kind in an old Office container: an .xls workbook, or an error for an encrypted .xlsx."""
     with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
+        # Names of streams, searched without following the container's tables: an encrypted .xlsx is such a container as
+        # well.
         parts = [name for name in ("EncryptedPackage", "Workbook", "Book") if data.find(name.encode("utf-16-le")) >= 0]
     if "EncryptedPackage" in parts:
         raise BadFile(f"{path.name} is password-protected.", advice="Save it without a password, then try again.")
@@ -186,7 +195,7 @@ def _ole(path: Path) -> Kind:
     raise BadFile(f"{path.name} is an old Office document, not a table.")
 
 
-def _zip(path: Path) -> Kind:
+def _detect_zip_kind(path: Path) -> Kind:
     try:
         with zipfile.ZipFile(path) as archive:
             names = set(archive.namelist())
@@ -211,11 +220,12 @@ def _zip(path: Path) -> Kind:
     raise BadFile(f"{path.name} is {what}, not a table.", advice="Unpack it first." if what == "a zip archive" else "")
 
 
-def _looks_binary(head: bytes) -> bool:
-    """Control bytes that no text has, more than here and there, in what is neither UTF-8 nor UTF-16."""
-    if head.startswith(_MARKS) or utf16_without_mark(head) or (0 not in head and is_utf8(head)):
+def _has_control_bytes(head: bytes) -> bool:
+    """Return True if more than a few bytes are control characters, in neither UTF-8 nor UTF-16."""
+    if head.startswith(_MARKS) or detect_unmarked_utf16(head) or (0 not in head and is_utf8(head)):
         return False
     control = sum(head.count(byte) for byte in range(32) if byte not in (9, 10, 11, 12, 13, 26, 27))
+    # 5 %: a stray control character in a text is damage that the decoder reports with its place.
     return control * 20 > len(head)
 
 
@@ -223,20 +233,23 @@ def looks_like_json(head: bytes) -> bool:
     return bool(_JSON.match(head.removeprefix(b"\xef\xbb\xbf").decode("utf-8", "replace")))
 
 
-def _a(kind: str) -> str:
+def _name_kind(kind: str) -> str:
     return f"{'an' if kind[0] in 'xo' else 'a'} {'Parquet' if kind == 'parquet' else kind.upper()}"
 
 
+# First bytes of Parquet, OLE and zip files, whatever the name says.
 _CONTAINERS = (b"PAR1", b"\xd0\xcf\x11\xe0", b"PK")
+# Each batch in the spool begins with its length, so that one batch at a time is decoded.
 _LENGTH = struct.Struct(">Q")
+# Rows encoded at a time; a batch is held in memory on both sides.
 _BATCH_ROWS = 500
 
+# A value as its owner gave it, with its text; a cell with a history, as our own exports have; or nothing.
 Spooled: TypeAlias = tuple[Value, str | None] | Cell | None
-"""A value as its owner gave it, with its text; a cell with a history, as our own exports have; or nothing."""
 
 
 def is_plain_text(path: Path) -> bool:
-    """Return True if it is read as delimited text, line by line, which can surprise nobody."""
+    """Return True if the file is read as delimited text line by line, which is safe in this process."""
     try:
         with path.open("rb") as file:
             head = file.read(8192)
@@ -249,37 +262,37 @@ def is_plain_text(path: Path) -> bool:
 def read_to_spool(
     path: str, header: bool, sheet: str | None, delimiter: str | None, encoding: str | None, spool: str
 ) -> TableOutline:
-    """Run in a worker process: workbooks, Parquet and JSON can be made to crash or swell whatever opens them. The rows
-    go to a file of plain values, `spool`."""
+    """Write the rows to `spool` as plain values. Run in a worker process: a hostile workbook, Parquet or JSON file can
+    crash its reader or fill its memory."""
     try:
         incoming = read_table(Path(path), header=header, sheet=sheet, delimiter=delimiter, encoding=encoding)
         with Path(spool).open("wb") as file:
-            _write(file, incoming, Path(path))
+            _write_spool(file, incoming, Path(path))
     except OSError as error:
         raise BadFile(f"The rows of {Path(path).name} could not be kept: {error.strerror or error}.") from None
     return TableOutline(**{name: getattr(incoming, name) for name in TableOutline.__struct_fields__})
 
 
-def from_spool(outline: TableOutline, spool: Path) -> Incoming:
+def open_spool(outline: TableOutline, spool: Path) -> Incoming:
     decoder = msgspec.msgpack.Decoder(list[tuple[Spooled, ...]])
 
     def batches() -> CellBatches:
         with spool.open("rb") as file:
             while head := file.read(_LENGTH.size):
                 rows = decoder.decode(file.read(_LENGTH.unpack(head)[0]))
-                yield [tuple([_cell(each) for each in row]) for row in rows]
+                yield [tuple([_from_spooled(each) for each in row]) for row in rows]
 
     return Incoming(**structs.asdict(outline), batches=batches)
 
 
-def _write(file: BinaryIO, incoming: Incoming, path: Path) -> None:
-    """A text that many cells share is small in the file and large in the table, so the rows are counted too."""
+def _write_spool(file: BinaryIO, incoming: Incoming, path: Path) -> None:
+    """Write the rows, and refuse a file whose rows unpack to far more than its size: shared texts can hide that."""
     encoder = msgspec.msgpack.Encoder()
     most = max(UNZIP_RATIO_FREE_BYTES, UNZIP_RATIO * path.stat().st_size)
     written = 0
     rows = incoming.rows()
     while batch := list(islice(rows, _BATCH_ROWS)):
-        packed = encoder.encode([[_bare(cell) for cell in row] for row in batch])
+        packed = encoder.encode([[_to_spooled(cell) for cell in row] for row in batch])
         written += len(packed)
         if written > most:
             raise BadFile(
@@ -291,13 +304,13 @@ def _write(file: BinaryIO, incoming: Incoming, path: Path) -> None:
         file.write(packed)
 
 
-def _bare(cell: Cell) -> Spooled:
+def _to_spooled(cell: Cell) -> Spooled:
     if cell is PENDING:
         return None
-    return (cell.value, cell.raw_value) if given(cell.value, cell.raw_value) == cell else cell
+    return (cell.value, cell.raw_value) if make_given_cell(cell.value, cell.raw_value) == cell else cell
 
 
-def _cell(spooled: Spooled) -> Cell:
+def _from_spooled(spooled: Spooled) -> Cell:
     if isinstance(spooled, tuple):
-        return given(*spooled)
+        return make_given_cell(*spooled)
     return PENDING if spooled is None else spooled

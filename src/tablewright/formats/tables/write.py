@@ -13,9 +13,10 @@ from tablewright.formats.tables.delimited import CsvWriter
 from tablewright.formats.tables.json_tables import JsonLinesWriter, JsonWriter
 from tablewright.formats.tables.markdown import MarkdownWriter
 from tablewright.formats.tables.parquet import ParquetWriter
-from tablewright.formats.tables.sheet import TableSchema, shown_columns
+from tablewright.formats.tables.sheet import TableSchema, export_columns
 from tablewright.formats.tables.xlsx_writer import XlsxWriter
 
+# No .xls and .ods: every program that opens them opens XLSX or CSV.
 WRITABLE = ("csv", "tsv", "xlsx", "json", "jsonl", "md", "parquet")
 _SUFFIXES = {**{f".{format}": format for format in WRITABLE}, ".ndjson": "jsonl", ".markdown": "md", ".tab": "tsv"}
 
@@ -42,7 +43,7 @@ def open_writer(
         return JsonWriter(stream, heading)
     if format == "xlsx":
         return XlsxWriter(stream, heading, cost=cost)
-    columns = shown_columns(heading, evidence=evidence, cost=cost, evidence_fields=evidence_fields)
+    columns = export_columns(heading, evidence=evidence, cost=cost, evidence_fields=evidence_fields)
     match format:
         case "csv":
             return CsvWriter(stream, columns)
@@ -54,26 +55,26 @@ def open_writer(
             return MarkdownWriter(stream, columns)
         case "parquet":
             return ParquetWriter(stream, columns)
-    raise _unknown(f"{format!r} is no format a table can be written in.")
+    raise _unknown_table_format(f"{format!r} is no format a table can be written in.")
 
 
-def format_of(path: Path) -> str:
+def format_from_name(path: Path) -> str:
     """The format that a file's name asks for."""
     format = _SUFFIXES.get(path.suffix.lower())
     if format is None:
-        raise _unknown(f"The name {path.name} does not say in which format to write it.")
+        raise _unknown_table_format(f"The name {path.name} does not say in which format to write it.")
     return format
 
 
 def target_format(path: Path) -> str:
     """The format in which a file of that name can be written there; raises BadFile where it cannot."""
-    format = format_of(path)
+    format = format_from_name(path)
     if not path.parent.is_dir():
         raise BadFile(f"The folder {path.parent} does not exist.")
     return format
 
 
-def to_csv(table: Table) -> str:
+def render_csv(table: Table) -> str:
     stream = io.BytesIO()
     writer = open_writer(stream, "csv", table)
     writer.write(table.rows)
@@ -81,5 +82,5 @@ def to_csv(table: Table) -> str:
     return stream.getvalue().decode()
 
 
-def _unknown(what: str) -> BadFile:
+def _unknown_table_format(what: str) -> BadFile:
     return BadFile(what, advice=f"Use one of {', '.join(f'.{format}' for format in WRITABLE)}.")

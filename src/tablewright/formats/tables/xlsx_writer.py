@@ -17,42 +17,42 @@ from typing import Any, BinaryIO
 import xlsxwriter
 
 from tablewright.domain.model import PENDING, Cell, Field, Money, Row, column_key
-from tablewright.domain.text import basis_text, cell_text
+from tablewright.domain.text import cell_text, describe_basis
 from tablewright.errors import UsageError
 from tablewright.formats.tables.columns import is_iso_date
-from tablewright.formats.tables.incoming import free_name
+from tablewright.formats.tables.incoming import find_free_name
 from tablewright.formats.tables.limits import EXCEL_CELL_CHARS, EXCEL_COLUMNS, EXCEL_ROWS, MAX_NOTES
 from tablewright.formats.tables.sheet import (
     CUT,
     EVIDENCE_COLUMNS,
     TableSchema,
-    cost_of,
+    cell_cost,
     evidence_lines,
+    exported_fields,
+    has_evidence_line,
     is_exact_number,
-    is_explained,
-    shown_fields,
     source_text,
 )
 from tablewright.temporary import make_temporary_folder, remove_temporary_folder
 
-GREEN, YELLOW, ORANGE, RED, GREY = "#E2F0D9", "#FFF7CC", "#FCE4D0", "#F8CBCB", "#E7E6E6"
-COLOURS = {"high": GREEN, "medium": YELLOW, "low": ORANGE}
-FIRST_EXCEL_DATE = "1900-03-01"  # before it Excel counts a day that never was
-DOLLARS = '"$"0.00####'
-WIDTH_ROWS = 200
-MIN_WIDTH, MAX_WIDTH = 8, 60
-NOTE_QUOTE_CHARS = 1000
+# Pale backgrounds by confidence or status, so that black text stays readable on each.
+COLOURS = {"high": "#E2F0D9", "medium": "#FFF7CC", "low": "#FCE4D0", "FLAGGED": "#F8CBCB", "FAILED": "#E7E6E6"}
+# Rows that decide the widths of columns; measuring all of a large table takes long.
+MEASURED_ROWS = 200
 
+# How many decimals the owner wrote, with and without thousands; Excel knows at most 15 digits.
 _GROUPED = re.compile(r"[+-]?[0-9]{1,3}(,[0-9]{3})+(?:\.([0-9]+))?")
 _DECIMALS = re.compile(r"[+-]?[0-9]*\.([0-9]{1,15})")
+# A code is put into a number format between quotes; anything else there could end the quote and be run as a format.
 _CURRENCY = re.compile(r"[A-Z]{3}")
+# Two characters that XML forbids and xlsxwriter does not escape: Excel would call the file damaged.
 _NOT_XML = str.maketrans({"\ufffe": "\ufffd", "\uffff": "\ufffd"})
 
 
 class XlsxWriter:
     def __init__(self, stream: BinaryIO, heading: TableSchema, *, cost: bool = False) -> None:
         """With `cost` each asked column is followed by what its cells cost."""
-        fields = shown_fields(heading.fields)
+        fields = exported_fields(heading.fields)
         taken = {column_key(field.name) for field in fields}
         self._fields: dict[int, Field] = {}
         self._costs: dict[int, str] = {}
@@ -62,7 +62,7 @@ class XlsxWriter:
             names.append(field.name)
             if cost and field.is_asked:
                 self._costs[len(names)] = field.name
-                names.append(free_name(f"{field.name} cost", taken))
+                names.append(find_free_name(f"{field.name} cost", taken))
                 taken.add(column_key(names[-1]))
         if len(names) > EXCEL_COLUMNS:
             raise UsageError(
@@ -70,20 +70,22 @@ class XlsxWriter:
                 advice="Export to CSV instead.",
             )
         folder, handle = make_temporary_folder()
+        # constant_memory writes each row when the next begins, so cells must come row by row and from left to right.
         self._book = xlsxwriter.Workbook(stream, {"constant_memory": True, "tmpdir": str(folder)})
         self._clean_up = weakref.finalize(
-            self, _clean_up, self._book, folder, handle
-        )  # also where nobody gets to close()
+            self, _close_and_remove, self._book, folder, handle
+        )  # also if close() is never called
         self._key_field = heading.key_field or (fields[0].name if fields else "")
         self._formats: dict[tuple[str, str], Any] = {}
         self._bold = self._book.add_format({"bold": True, "bottom": 1})
         self._sheet = self._book.add_worksheet("Table")
-        self._evidence: _EvidenceSheet | None = None
+        self._evidence: EvidenceSheet | None = None
         self._line = 0
         self._notes = self._notes_left_out = 0
-        self._widths = [_width(name) + 3 for name in names]
+        # Room for the arrow of the filter.
+        self._widths = [_text_width(name) + 3 for name in names]
         for column, name in enumerate(names):
-            self._sheet.write_string(0, column, cut(name), self._bold)
+            self._sheet.write_string(0, column, cut_to_cell(name), self._bold)
         self._sheet.freeze_panes(1, 0)
 
     def write(self, rows: Iterable[Row]) -> None:
@@ -103,16 +105,18 @@ class XlsxWriter:
                 if cell.is_given:
                     self._write_cell(column, field, cell, "")
                 else:
-                    self._write_cell(column, field, cell, _colour(cell))
+                    self._write_cell(column, field, cell, _choose_colour(cell))
                     self._write_evidence(column, field, cell, row)
             for column, name in self._costs.items():
-                cost = cost_of(cells.get(name, PENDING))
+                cost = cell_cost(cells.get(name, PENDING))
                 if cost is not None:
-                    self._sheet.write_number(self._line, column, _Exact(cost), self._format("", DOLLARS))
+                    # Cents always, and up to six places: a cell often costs a fraction of a cent.
+                    self._sheet.write_number(self._line, column, ExactFloat(cost), self._format("", '"$"0.00####'))
 
     def close(self) -> None:
+        # In characters: a narrower column hides its header, a wider one pushes the others off the screen.
         for column, width in enumerate(self._widths):
-            self._sheet.set_column(column, column, min(max(width, MIN_WIDTH), MAX_WIDTH))
+            self._sheet.set_column(column, column, min(max(width, 8), 60))
         if self._widths:
             self._sheet.autofilter(0, 0, self._line, len(self._widths) - 1)
         if self._evidence is not None:
@@ -121,11 +125,11 @@ class XlsxWriter:
         self._clean_up()
 
     def _write_cell(self, column: int, field: Field, cell: Cell, colour: str) -> None:
-        number, number_format = _number(field, cell)
+        number, number_format = _to_excel_number(field, cell)
         format = self._format(colour, number_format) if colour or number_format else None
         text = ""
         if number is None:
-            text = cut(cell_text(cell))
+            text = cut_to_cell(cell_text(cell))
             if text:
                 self._sheet.write_string(self._line, column, text, format)
             elif format is not None:
@@ -135,21 +139,24 @@ class XlsxWriter:
         elif isinstance(number, datetime):
             self._sheet.write_datetime(self._line, column, number, format)
         else:
-            exact = _Exact(number) if isinstance(number, float) else number
+            exact = ExactFloat(number) if isinstance(number, float) else number
             self._sheet.write_number(self._line, column, exact, format)
-        if self._line <= WIDTH_ROWS:
-            self._widths[column] = max(self._widths[column], _width(text or cell_text(cell)) + 1)
+        if self._line <= MEASURED_ROWS:
+            # One more than the text, because letters differ in width and Excel shows a full number as ####.
+            self._widths[column] = max(self._widths[column], _text_width(text or cell_text(cell)) + 1)
 
     def _write_evidence(self, column: int, field: Field, cell: Cell, row: Row) -> None:
-        if not is_explained(cell):
+        if not has_evidence_line(cell):
             return
         if self._notes < MAX_NOTES:
             self._notes += 1
-            self._sheet.write_comment(self._line, column, cut(_note(cell)), {"author": "Tablewright", "x_scale": 2})
+            self._sheet.write_comment(
+                self._line, column, cut_to_cell(_write_note(cell)), {"author": "Tablewright", "x_scale": 2}
+            )
         else:
             self._notes_left_out += 1
         if self._evidence is None:
-            self._evidence = _EvidenceSheet(self._book, self._bold)
+            self._evidence = EvidenceSheet(self._book, self._bold)
         self._evidence.write(row, cell_text(row.cell(self._key_field)), field, cell)
 
     def _format(self, colour: str, number_format: str) -> Any:
@@ -160,7 +167,7 @@ class XlsxWriter:
         return self._formats[key]
 
 
-class _EvidenceSheet:
+class EvidenceSheet:
     """One line for each piece of evidence; one also for a cell that has a reason instead."""
 
     def __init__(self, book: Any, bold: Any) -> None:
@@ -182,6 +189,7 @@ class _EvidenceSheet:
 
     def finish(self, notes_left_out: int) -> None:
         self._sheet.autofilter(0, 0, self._line, len(EVIDENCE_COLUMNS) - 1)
+        # One width for each of EVIDENCE_COLUMNS; quotes get the most room, numbers what their header needs.
         for column, width in enumerate((6, 24, 18, 24, 11, 16, 11, 10, 40, 30, 60, 6, 20, 6)):
             self._sheet.set_column(column, column, width)
         if notes_left_out:
@@ -199,24 +207,24 @@ class _EvidenceSheet:
         elif isinstance(value, int | float):
             self._sheet.write_number(self._line, column, value)
         elif value:
-            self._sheet.write_string(self._line, column, cut(value))
+            self._sheet.write_string(self._line, column, cut_to_cell(value))
 
 
-class _Exact(float):
+class ExactFloat(float):
     """xlsxwriter writes 16 digits of a number; Excel itself writes, and reads, the 17 that some need."""
 
     def __format__(self, spec: str) -> str:
         return float.__repr__(self)
 
 
-def _clean_up(book: Any, folder: Path, handle: int) -> None:
+def _close_and_remove(book: Any, folder: Path, handle: int) -> None:
     for sheet in book.worksheets():
         sheet.row_data_fh.close()
     remove_temporary_folder(folder, handle)
 
 
-def _number(field: Field, cell: Cell) -> tuple[bool | float | datetime | None, str]:
-    """The cell as something Excel can calculate with, and its number format; None where only text will do."""
+def _to_excel_number(field: Field, cell: Cell) -> tuple[bool | float | datetime | None, str]:
+    """Return the cell as an Excel number with its format, or None if it must be text."""
     value = cell.value
     if isinstance(value, str) and field.type != "date":
         return None, ""
@@ -236,11 +244,12 @@ def _number(field: Field, cell: Cell) -> tuple[bool | float | datetime | None, s
 
 
 def _is_excel_date(text: str) -> bool:
-    return len(text) == 10 and is_iso_date(text) and text >= FIRST_EXCEL_DATE
+    # Before March 1900 Excel counts a day that never was, the 29th of February.
+    return len(text) == 10 and is_iso_date(text) and text >= "1900-03-01"
 
 
 def _number_format(raw: str | None) -> str:
-    """So many decimals as the owner wrote."""
+    """Return a format with as many decimals as the owner wrote."""
     if raw is None:
         return ""
     if match := _GROUPED.fullmatch(raw):
@@ -249,15 +258,13 @@ def _number_format(raw: str | None) -> str:
     return "0." + "0" * len(match[1]) if match else ""
 
 
-def _colour(cell: Cell) -> str:
-    if cell.status == "FAILED":
-        return GREY
-    if cell.status == "FLAGGED":
-        return RED
+def _choose_colour(cell: Cell) -> str:
+    if cell.status in COLOURS:
+        return COLOURS[cell.status]
     return "" if cell.value is None else COLOURS.get(cell.confidence_label, "")
 
 
-def _note(cell: Cell) -> str:
+def _write_note(cell: Cell) -> str:
     lines = []
     if cell.status == "FAILED":
         lines.append(f"No value: {(cell.reason or 'not known').replace('_', ' ')}")
@@ -267,29 +274,32 @@ def _note(cell: Cell) -> str:
         lines.append(cell.error)
     if cell.confidence is not None:
         lines.append(f"Confidence: {cell.confidence_label} ({cell.confidence:.2f})")
-    if basis := basis_text(cell):
+    if basis := describe_basis(cell):
         lines.append(basis)
     if cell.stale:
         lines.append("Stale: what it was found from has changed since")
+    # A note is a small box that does not scroll; the sheet Evidence has the rest.
     for evidence in cell.evidence[:3]:
         source = source_text(evidence)
         page = f", page {evidence.page}" if evidence.page is not None and source == evidence.origin else ""
         lines.append(f"Source: {source}{page}")
         if evidence.quote:
-            lines.append(f"“{evidence.quote[:NOTE_QUOTE_CHARS]}”")
+            lines.append(f"“{evidence.quote[:1000]}”")
     if len(cell.evidence) > 3:
         lines.append(f"{len(cell.evidence) - 3} more sources are in the sheet Evidence.")
     return "\n".join(lines)
 
 
-def cut(text: str) -> str:
-    """The text as far as an Excel cell holds it. Excel counts UTF-16 units."""
+def cut_to_cell(text: str) -> str:
+    """Return the text cut to what an Excel cell holds, counted in UTF-16 units."""
     text = text.translate(_NOT_XML) if not text.isascii() else text
+    # No character takes more than two UTF-16 units: short texts need no encoding to be counted.
     if len(text) * 2 <= EXCEL_CELL_CHARS or len(text.encode("utf-16-le")) // 2 <= EXCEL_CELL_CHARS:
         return text
     room = (EXCEL_CELL_CHARS - len(CUT)) * 2
+    # "ignore" drops the half of a surrogate pair that the cut may leave.
     return text.encode("utf-16-le")[:room].decode("utf-16-le", "ignore") + CUT
 
 
-def _width(text: str) -> int:
+def _text_width(text: str) -> int:
     return max(map(len, text.splitlines()), default=0)

@@ -1,0 +1,50 @@
+"""Read request bodies, and name the parameters of routes that are no operations."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable, Coroutine
+from http import HTTPStatus
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Path, Request, Response
+from fastapi.routing import APIRoute
+from starlette.exceptions import HTTPException
+
+from tablewright.formats.tables.json_stream import DuplicateKey, reject_duplicate_keys
+
+RunId = Annotated[str, Path(max_length=200, pattern=r"^[^\x00/]+$", description="The id of the run.")]
+
+
+class JsonRequest(Request):
+    async def json(self) -> Any:
+        if not hasattr(self, "_json"):
+            body = await self.body()
+            # A longer body is parsed in a thread, which lets other requests continue after each object.
+            is_short = len(body) <= 16 * 1024
+            self._json = parse_json_body(body) if is_short else await asyncio.to_thread(parse_json_body, body)
+        return self._json
+
+
+def parse_json_body(body: bytes) -> Any:
+    """Return the parsed body; raise an HTTP 422 if a key appears twice."""
+    try:
+        return json.loads(body, object_pairs_hook=reject_duplicate_keys)
+    except DuplicateKey as error:
+        raise HTTPException(HTTPStatus.UNPROCESSABLE_ENTITY, f"In the body, {error}") from None
+
+
+class JsonRoute(APIRoute):
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        handle = super().get_route_handler()
+
+        async def read_json(request: Request) -> Response:
+            return await handle(JsonRequest(request.scope, request.receive))
+
+        return read_json
+
+
+def create_router(tag: str) -> APIRouter:
+    """Return a router for the routes of one resource."""
+    return APIRouter(tags=[tag], route_class=JsonRoute)

@@ -1,0 +1,441 @@
+"""The elements of all pages: texts, cards, tables, forms, dialogs.
+
+Other people's text (names, quotes, answers) is shown as text. Nothing here becomes HTML or Markdown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from datetime import datetime
+from typing import Any, TypeAlias, TypeVar, cast
+
+from msgspec.inspect import Metadata, StructType, UnionType, type_info
+from nicegui import events, ui
+from nicegui.element import Element
+from nicegui.elements.mixins.text_element import TextElement
+
+from tablewright.domain.text import replace_unsafe_characters
+from tablewright.errors import TablewrightError, UsageError
+from tablewright.formats.reports.wording import safe_link
+from tablewright.interfaces.page.frame import empty_state, page_frame, show_error_notice, show_heading, show_notice
+from tablewright.interfaces.page.words import t
+from tablewright.operations.operation import Request
+from tablewright.settings import Settings
+
+T = TypeVar("T")
+# A dialog's choice returns this to leave the dialog open.
+KEEP_DIALOG_OPEN = object()
+
+# A browser lays out more only slowly; a text this long is a document, which is shown in parts.
+MAX_TEXT_CHARACTERS = 200_000
+
+# A text, or a function that builds the content in its place.
+GridContent: TypeAlias = str | Callable[[], object]
+
+# Once for all pages, so that fields look alike without naming the props each time.
+for _field in (ui.input, ui.number, ui.select, ui.textarea):
+    _field.default_props("outlined dense")
+ui.select.default_props("options-dense")
+
+
+@contextmanager
+def titled_page(title: str, *, here: str, wide: bool = False) -> Iterator[None]:
+    """Build the frame of a page whose title may be a user's question."""
+    with page_frame(display_text(title, 120), here=here, wide=wide):
+        yield
+
+
+# A limit for everything that is shown: one long value must not push the rest of a page away.
+def display_text(text: str, limit: int = 4_000) -> str:
+    cut = text if len(text) <= limit else text[: limit - 1] + "…"
+    return replace_unsafe_characters(cut)
+
+
+def show_paragraph(text: str, classes: str = "") -> ui.label:
+    """Show a paragraph with its line breaks."""
+    return ui.label(display_text(text, MAX_TEXT_CHARACTERS)).classes(f"tw-text {classes}".strip())
+
+
+def show_remark(text: str) -> ui.label:
+    """Show a remark that needs no attention."""
+    return show_paragraph(text, "tw-muted tw-small")
+
+
+def inline_text(text: str, tag: str = "span") -> TextElement:
+    return TextElement(tag=tag, text=display_text(text, MAX_TEXT_CHARACTERS))
+
+
+def show_web_link(text: str, url: str) -> Element:
+    """Show a link to the web, or text if the address is not a plain web address."""
+    if not safe_link(url):
+        return inline_text(text)
+    # Opened in a new tab without the opener: a page from the web must not reach ours.
+    shown = ui.link(display_text(text, 300), url, new_tab=True).classes("tw-outside")
+    return shown.props('rel="noopener noreferrer nofollow"')
+
+
+def page_link(text: str, path: str) -> Callable[[], object]:
+    """Return what shows a link to a page of this server, for a table's cell."""
+    return lambda: ui.link(display_text(text, 200), path)
+
+
+def show_chip(text: str, kind: str = "") -> TextElement:
+    """Show a word or two about something; `kind` is high, medium, low or failed."""
+    return inline_text(text).classes(f"tw-chip tw-{kind}" if kind else "tw-chip")
+
+
+def page_card(label: str = "") -> Element:
+    section = ui.element("section").classes("tw-card")
+    if label:
+        section.props["aria-label"] = label
+    return section
+
+
+@contextmanager
+def titled_card(title: str) -> Iterator[Element]:
+    with page_card(title) as section:
+        show_heading(title)
+        yield section
+
+
+def flex_row() -> Element:
+    return ui.element("div").classes("tw-row")
+
+
+def show_bullets(texts: Iterable[str], classes: str = "") -> None:
+    """Show texts as a list."""
+    with ui.element("ul").classes(f"tw-steps {classes}".strip()):
+        for text in texts:
+            with ui.element("li"):
+                inline_text("·")
+                inline_text(text)
+
+
+def show_busy(text: str) -> None:
+    """Show that something is under way."""
+    with flex_row():
+        ui.spinner("dots", size="2em").props('aria-hidden="true"')
+        show_remark(text)
+
+
+def show_problem(problem: str) -> Element:
+    """Show why something did not work; ways out go inside."""
+    with page_card(t("Problem")) as section:
+        show_chip(t("That did not work"), "failed")
+        show_paragraph(problem)
+    return section
+
+
+def show_table_grid(columns: Sequence[str], rows: Sequence[Sequence[GridContent]], label: str) -> Element:
+    """Show a table. If it is too wide, it scrolls by itself; on a phone each row becomes a block of labelled values."""
+    with ui.element("div").classes("tw-scroll").props("tabindex=0 role=region") as box:
+        box.props["aria-label"] = label
+        with ui.element("table").classes("tw-grid tw-stack"):
+            with ui.element("thead"), ui.element("tr"):
+                for column in columns:
+                    inline_text(column, "th").props("scope=col")
+            with ui.element("tbody"):
+                for line in rows:
+                    with ui.element("tr"):
+                        for column, value in zip(columns, line, strict=True):
+                            show_grid_cell(column, value)
+    return box
+
+
+def show_paged_grid(
+    columns: Sequence[str], items: Sequence[T], line: Callable[[T], Sequence[GridContent]], label: str, *, at_once: int
+) -> None:
+    """Show a table of the first items, with a button for more."""
+    shown = at_once
+
+    @ui.refreshable
+    def listed() -> None:
+        show_table_grid(columns, [line(item) for item in items[:shown]], label)
+        if shown < len(items):
+            more = min(shown, len(items) - shown)
+            ui.button(t("Show {at_once} more", at_once=more), on_click=show_more).props("flat")
+
+    def show_more() -> None:
+        nonlocal shown
+        # Doubling keeps the number of clicks small even for long lists.
+        shown *= 2
+        listed.refresh()
+
+    listed()
+
+
+def show_earlier_list(
+    title: str,
+    columns: Sequence[str],
+    items: Sequence[T],
+    line: Callable[[T], Sequence[GridContent]],
+    *,
+    nothing: tuple[str, str, str],
+) -> None:
+    """Show what was begun before; `nothing` is an icon, a title and advice for when there is none."""
+    if items:
+        with titled_card(title):
+            show_paged_grid(columns, items, line, title, at_once=30)
+        return
+    icon, text, advice = nothing
+    with empty_state(text, icon):
+        ui.label(advice)
+
+
+def show_grid_cell(column: str, value: GridContent) -> None:
+    if value == "":
+        ui.element("td")
+        return
+    with ui.element("td") as cell, ui.element("div"):
+        cell.props["data-label"] = display_text(column, 60)
+        if callable(value):
+            value()
+        else:
+            inline_text(value)
+
+
+def progress_bar(fraction: float | None, label: str) -> ui.linear_progress:
+    """Show progress; None is for an unknown fraction."""
+    shown = ui.linear_progress(fraction or 0.0, show_value=False).props("rounded size=8px")
+    shown.props["aria-label"] = label
+    return shown.props("indeterminate") if fraction is None else shown
+
+
+def compact_button(label: str, icon: str, on_click: Callable[[], object] | None = None) -> ui.button:
+    """Show a button that shrinks to its icon on a small screen."""
+    button = ui.button(label, icon=icon, on_click=on_click).props("outline").classes("tw-brief")
+    button.props["title"] = label
+    return button
+
+
+def icon_button(icon: str, label: str, on_click: Callable[[], object]) -> ui.button:
+    button = ui.button(icon=icon, on_click=on_click).props("flat round dense")
+    button.props["aria-label"] = label
+    with button:
+        ui.tooltip(label)
+    return button
+
+
+def conversation_log() -> Element:
+    log = ui.element("div").classes("tw-talk").props("role=log aria-live=polite")
+    log.props["aria-label"] = t("Conversation")
+    return log
+
+
+def message_form(
+    label: str, button: str, then: Callable[[str], Awaitable[None]], *, most: int, placeholder: str = ""
+) -> None:
+    """Show a line to type into and a button to send it. The words come with the event, because they could
+    arrive after it."""
+
+    prevent_reload = "(event) => { event.preventDefault(); emit(event.target.querySelector('input').value); }"
+
+    async def sent(event: events.GenericEventArguments) -> None:
+        words = str(event.args or "").strip()[:most]
+        if words:
+            # Setting the same value twice would not reach the browser, so the text is set before it is cleared.
+            line.value = words
+            line.value = ""
+            await then(words)
+
+    form = ui.element("form").classes("tw-say")
+    form.on("submit", sent, js_handler=prevent_reload)
+    with form:
+        line = ui.input(label, placeholder=placeholder).props(f"autofocus maxlength={most}", remove="dense")
+        ui.button(button, icon="send").props("type=submit unelevated").style("height: 56px")
+
+
+def request_limit(request: type[Request], name: str) -> int:
+    """Return the limit of a request's field: its longest text or largest number."""
+    declared = cast(StructType, type_info(request))
+    # The limit can be nested: an optional field is a union of the limited type and None.
+    waiting = [next(field.type for field in declared.fields if field.name == name)]
+    limits: list[int] = []
+    while waiting:
+        kind = waiting.pop()
+        if isinstance(kind, Metadata):
+            waiting.append(kind.type)
+        elif isinstance(kind, UnionType):
+            waiting += kind.types
+        else:
+            limits += filter(None, (getattr(kind, "max_length", None), getattr(kind, "le", None)))
+    return limits[0]
+
+
+def question_box(label: str, example: str, refusal: str, *, most: int) -> ui.textarea:
+    """Show a large field for the question of a run; `refusal` is shown if it is empty."""
+    field = ui.textarea(label, placeholder=example, validation={refusal: lambda value: bool(value and value.strip())})
+    field.props(f"autogrow autofocus maxlength={most} hide-bottom-space", remove="dense")
+    # An empty field is wrong only when it is submitted, not while the person types.
+    field.without_auto_validation()
+    return field
+
+
+def show_budget_note(settings: Settings) -> None:
+    """Say what a run may spend, if that is limited."""
+    if settings.budget is not None:
+        show_remark(t("It may spend up to {budget} dollars.", budget=settings.texts["budget"]))
+
+
+def count_input(label: str, *, most: int, value: int | None = None) -> ui.number:
+    """Show a field for a whole number from 1 up; a wrong entry is refused rather than changed."""
+    refusal = t("From 1 to {most}", most=most)
+    field = ui.number(label, value=value, validation={refusal: lambda value: is_valid_count(value, most)})
+    return field.props(f"hide-bottom-space max={most}").style("width: 150px")
+
+
+def is_valid_count(value: float | None, most: int) -> bool:
+    return value is None or (1 <= value <= most and value == int(value))
+
+
+def read_count(field: ui.number) -> int | None:
+    """Return the number in a field, or None if it is empty."""
+    if not field.validate():
+        label = str(field.props["label"])
+        raise UsageError(
+            t("“{label}” cannot be {value}.", label=label, value=f"{field.value:g}"), advice=field.error or ""
+        )
+    return None if field.value is None else int(field.value)
+
+
+def format_page_time(at: str | None) -> str:
+    """Return a time in the server's time zone, to the minute."""
+    return datetime.fromisoformat(at).astimezone().strftime("%Y-%m-%d\u00a0%H:%M") if at else ""
+
+
+# ── files ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+# Status of an upload when the disk is full, and when the file is larger than the server takes.
+NO_SPACE, TOO_LARGE = 507, 413
+UPLOAD_LIST_TEMPLATE = """
+<div><div v-for="file in props.files" :key="file.__key" class="tw-file">
+  <span>{{ file.name }}</span>
+  <span class="tw-muted">{{ file.__status === "uploaded" ? "arrived" : file.__progressLabel }}</span>
+</div></div>
+"""
+
+
+def file_drop_area(
+    label: str,
+    kinds: str,
+    *,
+    largest: int,
+    several: bool,
+    take: Callable[[events.UploadEventArguments], Awaitable[None]],
+    refuse: Callable[[], None],
+) -> ui.upload:
+    """Show where files are dropped or chosen. The framework's own buttons have no names, so these are ours."""
+
+    def lost(event: events.GenericEventArguments) -> None:
+        if event.args == NO_SPACE:
+            show_notice(
+                t("The disk of the server is full. Nothing of the file was kept. Free some space first."), good=False
+            )
+        else:
+            show_notice(t("The upload was interrupted. Choose the file again."), good=False)
+        uploader.run_method("removeQueuedFiles")
+
+    uploader = ui.upload(
+        multiple=several,
+        auto_upload=True,
+        max_files=None if several else 1,
+        max_file_size=largest,
+        on_upload=take,
+        on_rejected=refuse,
+    ).props(f'flat accept="{kinds}"')
+    with uploader.add_slot("header"), ui.element("div").classes("tw-row"):
+        with ui.element("label").classes("tw-choose"):
+            ui.icon("upload_file", size="24px").props('aria-hidden="true"')
+            inline_text(label)
+            chosen = ui.element("input").props(f'type=file accept="{kinds}"').classes("q-uploader__input absolute-full")
+            chosen.props.set_bool("multiple", several)
+            chosen.on("change", js_handler="(event) => props.addFiles([...event.target.files])")
+        stop = ui.button(t("Stop"), icon="close", on_click=lambda: uploader.run_method("abort")).props("flat dense")
+        stop.set_visibility(False)
+    uploader.add_slot("list", UPLOAD_LIST_TEMPLATE)
+    uploader.on("start", lambda: stop.set_visibility(True), args=[])
+    uploader.on("finish", lambda: stop.set_visibility(False), args=[])
+    uploader.on("failed", lost, js_handler="(failure) => emit(failure?.xhr?.status ?? 0)")
+    # Reset for the next file, but only once the browser knows that this one has arrived.
+    if not several:
+        uploader.on("uploaded", lambda: uploader.run_method("reset"), args=[])
+    return uploader
+
+
+# ── dialogs ──────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@contextmanager
+def build_dialog(title: str, *, wide: bool = False, persistent: bool = False) -> Iterator[ui.dialog]:
+    """Build a window that asks for something; `wait_for_answer` opens it."""
+    with ui.dialog() as window, ui.card().classes("tw-dialog tw-dialog-wide" if wide else "tw-dialog"):
+        if persistent:
+            window.props("persistent")
+        show_heading(title)
+        yield window
+
+
+async def wait_for_answer(window: ui.dialog) -> Any:
+    """Open a dialog and return what is submitted to it, or None if it is closed."""
+    answer = await window
+    # A closed dialog would stay in the page and grow its memory.
+    window.delete()
+    return answer
+
+
+def dialog_buttons(
+    window: ui.dialog, *choices: tuple[str, Any], cancel: str = "", look: str = "unelevated"
+) -> Callable[[], Awaitable[None]]:
+    """Add the buttons that end a dialog: Cancel, and one for each choice, of which the last stands out. Return the
+    action of the last.
+
+    A choice is a label and what to submit, or an async function that returns it. If that fails, a notice says why and
+    the dialog stays open with what was typed."""
+
+    def submit(choice: Any, button: ui.button) -> Callable[[], Awaitable[None]]:
+        async def do() -> None:
+            button.props("loading")
+            try:
+                answer = await choice() if callable(choice) else choice
+                if answer is not KEEP_DIALOG_OPEN:
+                    window.submit(answer)
+            except TablewrightError as error:
+                show_error_notice(error)
+            finally:
+                button.props(remove="loading")
+
+        return do
+
+    async def leave() -> None:
+        window.submit(None)
+
+    do: Callable[[], Awaitable[None]] = leave
+    with ui.element("div").classes("tw-row tw-end"):
+        ui.button(cancel or t("Cancel"), on_click=leave).props("flat")
+        for number, (label, choice) in enumerate(choices, 1):
+            button = ui.button(label).props(look if number == len(choices) else "outline")
+            do = submit(choice, button)
+            button.on_click(do)
+    return do
+
+
+async def ask_confirmation(question: str, yes: str, *details: str, no: str = "") -> bool:
+    with build_dialog(question) as window:
+        for line in details:
+            show_paragraph(line)
+        dialog_buttons(window, (yes, True), cancel=no, look="unelevated color=negative")
+    return bool(await wait_for_answer(window))
+
+
+@contextmanager
+def open_window(title: str) -> Iterator[ui.dialog]:
+    """Open a window with a heading and a close button."""
+    with ui.dialog(value=True) as window, ui.card().classes("tw-window") as content:
+        content.props["aria-label"] = title
+        with flex_row().classes("no-wrap"):
+            show_heading(display_text(title, 200)).classes("tw-grow")
+            icon_button("close", t("Close"), window.close)
+        yield window
+    # A hidden window would stay in the page and grow its memory.
+    window.on("hide", window.delete)

@@ -1,0 +1,295 @@
+"""The menus of a table: export it, show its history, schedule it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from functools import partial
+from typing import TYPE_CHECKING
+from urllib.parse import urlencode
+
+from nicegui import ui
+
+from tablewright.domain.history import Change, Rollback
+from tablewright.domain.model import RowId, Table
+from tablewright.interfaces.page.elements import (
+    KEEP_DIALOG_OPEN,
+    build_dialog,
+    compact_button,
+    dialog_buttons,
+    format_page_time,
+    show_paragraph,
+    show_remark,
+    show_web_link,
+    wait_for_answer,
+)
+from tablewright.interfaces.page.frame import show_notice, visit_now, visit_to_write
+from tablewright.interfaces.page.table.cells import CellSelection, RowRange, row_orders, selection_as_markdown
+from tablewright.interfaces.page.words import all_rows_text, counted_text, t, translate_choices
+from tablewright.messages.catalogue import PageText
+from tablewright.operations.files import read_sheets_account, write_to_sheets
+from tablewright.operations.schedules import (
+    ListSchedules,
+    RemoveSchedules,
+    ScheduleShown,
+    SetSchedule,
+    list_schedules,
+    remove_schedules,
+    set_schedule,
+)
+from tablewright.operations.tables import ListChanges, list_changes
+
+if TYPE_CHECKING:
+    from tablewright.interfaces.page.table.page import OpenTable
+
+
+class ExportMenu:
+    def __init__(self, page: OpenTable) -> None:
+        self._page = page
+
+    def build(self) -> None:
+        with compact_button(t("Export"), "download"):
+            self._menu = ui.menu().on("before-show", self._fill)
+
+    @property
+    def _query(self) -> dict[str, str]:
+        """Return the rows that are shown, and their order."""
+        view, query = self._page.views.view, self._page.grid.query()
+        return {**query, "sort": view.sort, "descending": str(view.descending).lower()}
+
+    async def _fill(self) -> None:
+        services = (await visit_now()).services
+        total, wanted = await services.count(self._page.table.id), self._page.grid.wanted
+        self._menu.clear()
+        with self._menu:
+            if wanted.is_filtered:
+                shown = len(await row_orders().order(services, wanted))
+                self._offer(t("{count} row shown|{count} rows shown", count=shown), shown=True)
+                ui.separator()
+            self._offer(all_rows_text(total), shown=False)
+
+    def _offer(self, rows: str, *, shown: bool) -> None:
+        formats: PageText[tuple[tuple[str, dict[str, str]], ...]] = (
+            ("CSV", {"format": "csv"}),
+            ("CSV with evidence", {"format": "csv", "evidence": "true"}),
+            ("Excel with evidence", {"format": "xlsx"}),
+            ("JSON", {"format": "json"}),
+        )
+        ui.item_label(rows).props("header").classes("tw-menu-head")
+        for label, query in formats:
+            ui.menu_item(t(label), on_click=partial(self._download, query, rows, shown=shown))
+        ui.menu_item(t("Copy as Markdown"), on_click=partial(self._copy, rows, shown=shown))
+        if self._page.may_change:
+            ui.menu_item(t("Google Sheets…"), on_click=partial(self._send, rows, shown=shown))
+
+    def _download(self, query: dict[str, str], rows: str, *, shown: bool) -> None:
+        query = {**self._query, "shown": "true", **query} if shown else query
+        ui.navigate.to(f"/page-data/tables/{self._page.table.id}/file?{urlencode(query)}")
+        self._announce(t("Exporting: {rows}.", rows=rows))
+
+    def _announce(self, words: str) -> None:
+        show_notice(f"{words} {self._waiting}".strip())
+
+    @property
+    def _waiting(self) -> str:
+        """Return the note that files leave out proposed values, or ""."""
+        return t("Values waiting for review are not included.") if self._page.proposals.heads else ""
+
+    async def _send(self, rows: str, *, shown: bool) -> None:
+        services = (await visit_now()).services
+        row_ids = list(await row_orders().order(services, self._page.grid.wanted)) if shown else None
+        await ask_google_sheet(self._page.table.id, rows, row_ids, self._waiting)
+
+    async def _copy(self, rows: str, *, shown: bool) -> None:
+        visit = await visit_now()
+        table = await visit.table(self._page.table.id)
+        names = tuple(field.name for field in table.shown_fields)
+        picked = CellSelection(spans=(RowRange(),), fields=names, query=self._query if shown else {})
+        ui.clipboard.write(await selection_as_markdown(visit.services, table, picked))
+        self._announce(t("Copied as Markdown: {rows}.", rows=rows))
+
+
+# ── Google Sheets ───────────────────────────────────────────────────────────────────────────────────────────────────
+# A table to Google Sheets: into a spreadsheet whose link is given, or into a new one for an address.
+
+
+async def ask_google_sheet(table_id: str, rows: str, row_ids: Sequence[RowId] | None, waiting: str) -> None:
+    """Send a table to a spreadsheet whose link is given, or a new one; `rows` says which, `waiting` what is missing."""
+    account = read_sheets_account((await visit_to_write(table_id)).services.settings)
+    with build_dialog(t("Export to Google Sheets"), persistent=True) as window:
+        show_paragraph(" ".join(filter(None, (f"{rows}.", waiting))), "tw-muted")
+        to = ui.input(t("Link to a spreadsheet, or your Google address for a new one"))
+        to.props(f"autofocus maxlength={500}").classes("w-full")
+        show_remark(
+            t(
+                "Share the spreadsheet with {account} as an editor first. What is in it stays as it is.",
+                account=account,
+            )
+        )
+        result = ui.element("div").props("role=status")
+
+        async def send() -> object:
+            visit = await visit_to_write(table_id)
+            sent = await write_to_sheets(visit.services, table_id, to.value or "", row_ids=row_ids)
+            result.clear()
+            with result:
+                show_paragraph(
+                    t("Wrote {rows} to “{sheet}”.", rows=counted_text(sent.row_count, "row"), sheet=sent.sheets[0])
+                )
+                show_web_link(t("Open the spreadsheet"), sent.link)
+            return KEEP_DIALOG_OPEN
+
+        to.on("keydown.enter", dialog_buttons(window, (t("Export"), send), cancel=t("Close")))
+    await wait_for_answer(window)
+
+
+# ── history ───────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+class UndoStack:
+    """The changes of one open page, for Ctrl+Z and Ctrl+Y. An undo is a change in the history, too; undoing it restores
+    the change. Changes by others are left to the history."""
+
+    def __init__(self, table_id: str) -> None:
+        self._table_id = table_id
+        self._done: list[int] = []
+        self._undone: list[int] = []
+        self._turn = asyncio.Lock()
+
+    def note(self, change: Change | None) -> None:
+        if change is not None:
+            self._done.append(change.number)
+            # As in every editor, a new change ends the chain of what can be redone.
+            self._undone.clear()
+
+    async def undo(self) -> None:
+        await self._swap(self._done, self._undone, t("Nothing left to undo on this page. History has all changes."))
+
+    async def redo(self) -> None:
+        await self._swap(self._undone, self._done, t("Nothing to redo."))
+
+    async def _swap(self, these: list[int], those: list[int], otherwise: str) -> None:
+        # Keys may be pressed faster than changes are undone.
+        async with self._turn:
+            changes = (await visit_to_write(self._table_id)).services.changes
+            while these:
+                done = await changes.undo_change(self._table_id, these.pop())
+                if done.change is not None:
+                    those.append(done.change.number)
+                    notify_undone(done, again=these is self._undone)
+                    return
+            show_notice(otherwise, good=False)
+
+
+async def show_table_history(table: Table, *, may_change: bool) -> bool:
+    """Show who changed the table and when; True if something was undone."""
+    visit = await visit_now()
+    table_id = (await visit.table(table.id)).id
+    # More than a person reads in a dialog.
+    changes = (await list_changes(visit.services, ListChanges(table=table_id, limit=100))).changes
+    with build_dialog(t("History"), wide=True) as window:
+        show_remark(t("Undoing is a change too, so it can be undone itself. Later changes are kept."))
+        with ui.element("ol").classes("tw-history"):
+            for change in changes:
+                show_history_entry(window, table, change, may_change=may_change)
+        dialog_buttons(window, cancel=t("Close"))
+    return bool(await wait_for_answer(window))
+
+
+def show_history_entry(window: ui.dialog, table: Table, change: Change, *, may_change: bool) -> None:
+    async def undo() -> None:
+        changes = (await visit_to_write(table.id)).services.changes
+        notify_undone(await changes.undo_change(table.id, change.number))
+        window.submit(True)
+
+    async def restore() -> None:
+        changes = (await visit_to_write(table.id)).services.changes
+        notify_undone(await changes.go_back(table.id, str(change.number)))
+        window.submit(True)
+
+    with ui.element("li").classes("tw-change"):
+        ui.label(str(change.number)).classes("tw-chip")
+        with ui.element("div").classes("tw-grow"):
+            show_paragraph(change.note or change.kind)
+            edits = counted_text(change.edits, "edit") if change.edits else ""
+            with ui.element("div").classes("tw-row tw-small tw-muted"):
+                show_paragraph(" · ".join(filter(None, (format_page_time(change.at), change.actor, edits))))
+                if change.run_id:
+                    ui.link(t("Run"), f"/runs/{change.run_id}")
+        look = 'flat dense padding="2px 8px"'
+        # The first change created the table; undoing it would leave nothing.
+        if may_change and change.number > 1:
+            button = ui.button(t("Undo"), icon="undo", on_click=undo).props(look)
+            button.props["aria-label"] = t("Undo change {number}", number=change.number)
+        if may_change:
+            button = ui.button(t("Restore this version"), icon="restore", on_click=restore).props(look)
+            button.props["aria-label"] = t("Restore this version: change {number}", number=change.number)
+
+
+def notify_undone(done: Rollback, *, again: bool = False) -> None:
+    """Show a notice of what was undone, or redone with `again`."""
+    if done.change is None:
+        show_notice(t("Nothing left to undo."), good=False)
+        return
+    lines = [t("Done again.") if again else t("Undone.")]
+    if done.cells and not again:
+        lines.append(t("{count} cell restored.|{count} cells restored.", count=done.cells))
+    if done.kept_cells:
+        lines.append(t("{count} changed since then and kept.", count=done.kept_cells))
+    if done.kept_fields:
+        lines.append(t("Kept because cells have changed since: {fields}.", fields=", ".join(done.kept_fields)))
+    show_notice(" ".join(lines))
+
+
+# ── schedule ──────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+ROUTINES: PageText[dict[str, str]] = {
+    "recheck": "Recheck: flag values that their sources no longer state",
+    "refresh": "Refresh: recheck, then search again for flagged, empty or stale values",
+}
+SCHEDULE_INTERVALS: PageText[dict[str, str]] = {"hour": "Every hour", "day": "Every day", "week": "Every week"}
+
+
+async def ask_schedule(table: Table, column: str = "") -> None:
+    """Ask for a schedule of rechecks or refreshes, for all columns with a question or for `column` alone."""
+    visit = await visit_to_write(table.id, runs=True)
+    known = (await list_schedules(visit.services, ListSchedules(table=table.id))).schedules
+    columns = [field.name for field in table.shown_fields if field.is_asked]
+    with build_dialog(t("Schedule")) as window:
+        for each in known:
+            show_paragraph(describe_schedule(each), "tw-small")
+            if each.paused:
+                show_paragraph(each.paused, "tw-small")
+        routine = ui.radio(translate_choices(ROUTINES), value="recheck")
+        routine.props["aria-label"] = t("Action")
+        every = ui.select(translate_choices(SCHEDULE_INTERVALS), value="week", label=t("How often"))
+        chosen = ui.select(columns, value=[column] if column else [], multiple=True, label=t("Columns"))
+        chosen.props("use-chips clearable").props["hint"] = t("Leave empty for all columns")
+        show_paragraph(t("Runs at night (UTC) while the server is up. New values wait for your review."), "tw-muted")
+
+        async def save() -> str:
+            now = await visit_to_write(table.id, runs=True)
+            request = SetSchedule(
+                table=table.id, routine=routine.value, every=every.value, fields=tuple(chosen.value or ())
+            )
+            await set_schedule(now.services, request)
+            return t("Scheduled.")
+
+        async def stop() -> str:
+            await remove_schedules((await visit_to_write(table.id)).services, RemoveSchedules(table=table.id))
+            return t("Nothing is scheduled for this table.")
+
+        remove = [(t("Remove schedule"), stop)] if known else []
+        dialog_buttons(window, *remove, (t("Save"), save))
+    if done := await wait_for_answer(window):
+        show_notice(done)
+
+
+def describe_schedule(schedule: ScheduleShown) -> str:
+    intervals = {"0 * * * *": "hour", "0 3 * * *": "day", "0 3 * * 1": "week"}
+    what = t(ROUTINES[schedule.routine]).partition(":")[0]
+    of = ", ".join(schedule.fields) or t("all columns")
+    often = SCHEDULE_INTERVALS.get(intervals.get(schedule.cron, ""), "")
+    last = format_page_time(schedule.last_at) or t("never")
+    return f"{what}: {of} · {t(often) if often else schedule.cron} · {t('last run: {when}', when=last)}"

@@ -1,0 +1,403 @@
+"""The parts above the grid: the running fill, the reason why the last one found nothing, and proposals to decide."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from nicegui import context, ui
+
+from tablewright.domain.model import Cell, RowId
+from tablewright.domain.proposal import ApplyOutcome, ProposalHead
+from tablewright.domain.run import Progress, Run
+from tablewright.domain.text import shorten_text
+from tablewright.errors import NotFound
+from tablewright.interfaces.page.elements import show_paragraph
+from tablewright.interfaces.page.frame import hide_paths, show_notice, visit_now, visit_to_write
+from tablewright.interfaces.page.live import run_while_open
+from tablewright.interfaces.page.words import counted_text, stage_text, t
+from tablewright.interfaces.wording import format_dollars, format_duration
+from tablewright.messages.catalogue import PageText
+from tablewright.operations.review import ApplyProposal, ChosenCells, apply_proposal, reject_proposal
+from tablewright.operations.runs import ResumeRun, resume_run, show_run
+
+if TYPE_CHECKING:
+    from tablewright.interfaces.page.table.page import OpenTable
+
+# Recent runs of a table that are searched for a running one: newer runs may have started and ended since.
+MAX_RECENT_RUNS = 20
+
+
+class RunBar:
+    """The bar of the run that fills the table; it draws found values into the grid."""
+
+    def __init__(self, page: OpenTable) -> None:
+        self._page = page
+        self._client = context.client
+        self._run_id = ""
+        self._found: dict[RowId, dict[str, Cell]] = {}
+        self._news: Progress | None = None
+        self._has_new_rows = False
+        self._fields: Sequence[str] = ()
+        self._banner = RunBanner(page)
+        with ui.element("section").classes("tw-run").props(f'aria-label="{t("Run")}" aria-live=polite') as self._bar:
+            self._progress = ui.linear_progress(0, show_value=False).props(f'aria-label="{t("Progress of the run")}"')
+            self._label = ui.label().classes("tw-small tw-ellipsis tw-grow")
+            self._left = ui.label().classes("tw-small tw-muted")
+            if page.may_change:
+                self._stop = ui.button(t("Stop"), icon="stop", on_click=self._ask_to_stop)
+                self._stop.props("outline dense color=negative padding='4px 12px'")
+        self._bar.set_visibility(False)
+
+    @property
+    def is_running(self) -> bool:
+        return bool(self._run_id)
+
+    async def follow_newest(self, runs: Sequence[Run]) -> bool:
+        """Watch the newest run that is under way, and return True if there is one and none was watched. Its earlier
+        events are left out: the proposal has their results."""
+        if self._run_id:
+            return False
+        jobs = (await visit_now()).services.jobs
+        for run in runs:
+            if run.status == "running" and not await jobs.is_interrupted(run) and not self._run_id:
+                self._run_id, self._fields = run.id, run.spec.get("fields", ())
+                self._banner.hide()
+                self._show(Progress(stage="starting", done=run.done, total=run.total))
+                self._bar.set_visibility(True)
+                run_while_open(self._watch(run.id, after=run.last_event))
+                return True
+        await self._banner.update(runs[0] if runs else None)
+        return False
+
+    async def _watch(self, run_id: str, *, after: int) -> None:
+        # The banner explains the other ways to end.
+        endings: PageText[dict[str, str]] = {
+            "done": "The run is done.",
+            "cancelled": "Stopped. What was found is kept in the proposal.",
+        }
+        tasks = [asyncio.create_task(each) for each in (self._show_found(), self._show_rows(), self._show_left(run_id))]
+        try:
+            jobs = (await visit_now()).services.jobs
+            async for event in jobs.watch(run_id, after=after):
+                self._note_progress(event.progress)
+            run = await jobs.get(run_id)
+        except NotFound:  # its table was removed, which the page says
+            return
+        finally:
+            for task in tasks:
+                task.cancel()
+            self._run_id = ""
+            if not self._client.is_deleted:
+                self._flush()
+                self._bar.set_visibility(False)
+        if run.status in endings and not (run.status == "done" and await self._banner.explain_empty(run)):
+            show_notice(t(endings[run.status]), good=run.status == "done")
+        await self._page.run_ended()
+
+    def _note_progress(self, news: Progress) -> None:
+        self._news = news
+        if news.row_id is None:
+            # Formulas report no single cells: the rows are read again instead.
+            self._has_new_rows = True
+        elif news.cells:
+            self._found.setdefault(news.row_id, {}).update(news.cells)
+
+    def _show(self, news: Progress) -> None:
+        # A thousandth of the bar is less than a pixel.
+        self._progress.set_value(round(news.fraction if news.total else 0, 3))
+        of = (
+            t("{done} of {rows}", done=news.done, rows=counted_text(news.total, "row")) if news.total else t("Starting")
+        )
+        doing = " ".join(part for part in (stage_text(news), news.label, news.detail) if part)
+        self._label.set_text(f"{of} · {shorten_text(doing, 140)}")
+
+    async def _show_found(self) -> None:
+        while True:
+            # Finished cells are gathered and drawn together: one message for each would slow the browser down.
+            await asyncio.sleep(0.05)
+            self._flush()
+
+    async def _show_rows(self) -> None:
+        while True:
+            # A formula fills many rows at once: the rows in view are then read again, twice a second at most.
+            await asyncio.sleep(0.5)
+            if self._has_new_rows:
+                self._has_new_rows = False
+                self._page.grid.show_proposed(self._fields)
+
+    async def _show_left(self, run_id: str) -> None:
+        """Show the time left and the cost so far."""
+        services = (await visit_now()).services
+        while True:
+            report = await show_run(services, await services.jobs.get(run_id))
+            spent = t("{cost} so far", cost=format_dollars(report.usage.cost_usd))
+            seconds = report.seconds_left
+            left = t("about {time} left", time=format_duration(seconds)) if seconds else ""
+            self._left.set_text(", ".join(filter(None, (left, spent))))
+            # The pace of a run changes slowly, and each look is two queries.
+            await asyncio.sleep(2.0)
+
+    def _flush(self) -> None:
+        if self._news is not None:
+            news, self._news = self._news, None
+            self._show(news)
+        if self._found:
+            found, self._found = self._found, {}
+            self._page.grid.update(found, proposed=True)
+
+    async def _ask_to_stop(self) -> None:
+        visit = await visit_to_write(self._page.table.id, runs=True)
+        if self._run_id:
+            self._label.set_text(t("Stopping. What was found is kept …"))
+            await visit.services.jobs.cancel(self._run_id)
+
+
+# ── why the last run found nothing ────────────────────────────────────────────────────────────────────────────────────
+
+
+RUN_FAILURES: PageText[dict[str, str]] = {
+    "paused": "The run is paused.",
+    "failed": "The run failed.",
+    "interrupted": "The run was interrupted: its process has ended.",
+}
+
+
+class RunBanner:
+    def __init__(self, page: OpenTable) -> None:
+        self._page = page
+        self._shown: tuple[str, str] | None = None
+        self._closed: set[tuple[str, str]] = set()
+        self._is_sample: bool | None = None
+        self._sample = ui.element("div").classes("tw-fictional")
+        self._box = ui.element("section").classes("tw-banner").props(f'aria-label="{t("Last run")}" role=alert')
+        self._box.set_visibility(False)
+
+    def hide(self) -> None:
+        self._shown = None
+        self._box.set_visibility(False)
+
+    async def update(self, newest: Run | None) -> None:
+        """Show how the newest run ended, and that a sample is fictional."""
+        services = (await visit_now()).services
+        if self._is_sample is None:
+            self._is_sample = await services.is_sample(self._page.table.id)
+            if self._is_sample:
+                with self._sample:
+                    ui.label(
+                        t(
+                            "Fictional sample: these companies do not exist. New columns are looked up in the small "
+                            "sample web that comes with Tablewright."
+                        )
+                    )
+        status: str = "" if newest is None else newest.status
+        if newest is not None and status == "running" and await services.jobs.is_interrupted(newest):
+            status = "interrupted"
+        if newest is None or status not in (*RUN_FAILURES, "over_budget") or (newest.id, status) in self._closed:
+            if self._shown and self._shown[1] != "done":
+                self.hide()
+            return
+        report = await show_run(services, newest)
+        if not await self._is_open(report.proposal_id):
+            self.hide()
+        elif self._shown != (newest.id, status):
+            self._show_failure(newest, status)
+
+    async def _is_open(self, proposal_id: str) -> bool:
+        """Return True if a proposal waits for a decision; one without any cell closes by itself."""
+        if not proposal_id:
+            return True
+        try:
+            head = await (await visit_now()).services.store.proposals.get(proposal_id)
+        except NotFound:
+            return False
+        return head.status in ("open", "building") or not (
+            head.counts.get("with_value", 0) + head.counts.get("without_value", 0)
+        )
+
+    def _show_failure(self, run: Run, status: str) -> None:
+        cause = end_cause(run.error or "")
+        lines = [cause] if cause else []
+        if run.done:
+            lines.append(
+                t(
+                    "{done} of {count} row is done; what was found is kept.|"
+                    "{done} of {count} rows are done; what was found is kept.",
+                    done=run.done,
+                    count=run.total,
+                )
+            )
+        if status == "over_budget":
+            raise_it = t("Raise the budget under Settings, then fill the rest.")
+            self._show(run.id, status, t("The run stopped at its budget."), [*lines, raise_it])
+            return
+        # A run is paused when the search, the web or the model does not answer.
+        remedy = t("Check the search and the model under Settings, then press Retry.") if status == "paused" else ""
+        self._show(run.id, status, t(RUN_FAILURES[status]), [*lines, remedy], retry=True)
+
+    async def explain_empty(self, run: Run) -> bool:
+        """If a finished run found nothing at all, show why and what may help, and return True."""
+        services = (await visit_now()).services
+        # A recheck that changes nothing is a good result, not an empty one.
+        if run.kind != "enrich" or (await show_run(services, run)).found:
+            return False
+        # This reads all cells of the run.
+        report = await show_run(services, run, reasons=True)
+        if report.empty:
+            title = t("No value was found.")
+            lines = [
+                t("{reasons}. Click a cell to see where the search looked.", reasons=describe_empty_cells(report.empty))
+            ]
+        elif report.unasked:  # the search found nothing that contradicts the present values
+            title = t("Nothing new was found.")
+            kept = t("{count} cell stays as it is.|{count} cells stay as they are.", count=report.unasked)
+            lines = [kept, end_cause(report.cause)]
+        else:
+            return False
+        if services.settings.model == "builtin":
+            lines.append(t("No model is set, so only plainly stated values are found. Choose a model under Settings."))
+        else:
+            lines.append(
+                t("Try wording the question the way a page would answer it, or add what tells the rows apart.")
+            )
+        self._show(run.id, "done", title, lines)
+        return True
+
+    def _show(self, run_id: str, status: str, title: str, lines: list[str], *, retry: bool = False) -> None:
+        self._shown = (run_id, status)
+        self._box.clear()
+        self._box.classes(
+            add="tw-bad" if status in RUN_FAILURES else "tw-weak",
+            remove="tw-weak" if status in RUN_FAILURES else "tw-bad",
+        )
+        with self._box:
+            ui.icon("error" if status in RUN_FAILURES else "info", size="22px").props('aria-hidden="true"')
+            with ui.element("div").classes("tw-grow"):
+                ui.label(title).classes("tw-strong")
+                for line in filter(None, lines):
+                    show_paragraph(hide_paths(line), "tw-small")
+            ui.button(t("Details"), on_click=lambda: ui.navigate.to(f"/runs/{run_id}")).props("flat dense")
+            if retry and self._page.may_change:
+                ui.button(t("Retry"), icon="refresh", on_click=lambda: self._retry(run_id)).props(
+                    "unelevated dense color=negative padding='4px 12px'"
+                )
+            ui.button(icon="close", on_click=self._close).props(f'flat round dense aria-label="{t("Close")}"')
+        self._box.set_visibility(True)
+
+    def _close(self) -> None:
+        if self._shown:
+            # A closed banner stays closed for that run, also after a reload of the rows.
+            self._closed.add(self._shown)
+        self.hide()
+
+    async def _retry(self, run_id: str) -> None:
+        """Resume with the current settings: they may have been the problem."""
+        visit = await visit_to_write(self._page.table.id, runs=True)
+        await resume_run(visit.services, ResumeRun(run_id=run_id, current_settings=True))
+        self.hide()
+        await self._page.run_ended()
+
+
+def end_cause(error: str) -> str:
+    """Return why a run ended, without sentences that name environment variables."""
+    cause = ". ".join(each for each in error.split(". ") if "TABLEWRIGHT_" not in each).strip()
+    return cause if not cause or cause.endswith((".", "!", "?", "…")) else f"{cause}."
+
+
+def describe_empty_cells(empty: Mapping[str, Any]) -> str:
+    reasons: PageText[dict[str, str]] = {
+        "not_found": "no source states it",
+        "blocked": "the pages could not be read",
+        "not_applicable": "the question does not apply",
+        "conflicting": "the sources disagree",
+        "over_budget": "the budget was used up",
+        "error": "something failed",
+    }
+    return "; ".join(
+        t("{count} cell: {reason}|{count} cells: {reason}", count=count, reason=t(reasons.get(reason, reason)))
+        for reason, count in empty.items()
+    )
+
+
+# ── proposals to decide ───────────────────────────────────────────────────────────────────────────────────────────────
+
+
+class ProposalPanel:
+    """Proposals that wait for a decision, the newest first."""
+
+    def __init__(self, page: OpenTable) -> None:
+        self._page = page
+        self.heads: list[ProposalHead] = []
+        self._shown: tuple[list[ProposalHead], dict[str, int]] | None = None
+        self._box = ui.element("section").props(f'aria-label="{t("Open proposals")}"')
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        return tuple(head.id for head in self.heads)
+
+    def show(self, heads: Sequence[ProposalHead], left: dict[str, int]) -> None:
+        """Show the proposals; `left` counts the rows that their runs left out. What is shown already stays as it is: a
+        button must not be replaced under the finger."""
+        self.heads = list(heads)
+        if (self.heads, left) == self._shown:
+            return
+        self._shown = (self.heads, left)
+        self._box.clear()
+        with self._box:
+            for head in self.heads:
+                if head.status == "open":
+                    self._show(head, left.get(head.id, 0))
+
+    def _show(self, head: ProposalHead, left: int) -> None:
+        found, empty = head.counts.get("with_value", 0), head.counts.get("without_value", 0)
+        names = shorten_text(", ".join(field.name for field in head.fields), 80)
+        what = t("{names}: {found} proposed.", names=names, found=counted_text(found, "value"))
+        if empty:
+            both = {"found": counted_text(found, "value"), "empty": counted_text(empty, "cell")}
+            what = t("{names}: {found} proposed, {empty} without a result.", names=names, **both)
+        if not head.counts:
+            what = t("{names}: no row was looked at before the run ended.", names=names)
+        with ui.element("div").classes("tw-waiting"):
+            with ui.element("div").classes("tw-grow"):
+                show_paragraph(" ".join((what, t("The table changes only when you accept."))))
+            if not self._page.may_change:
+                return
+            act = "dense padding='4px 12px'"
+            review = ui.button(t("Review"), icon="fact_check", on_click=lambda: ui.navigate.to(f"/review/{head.id}"))
+            review.props(f"unelevated {act}").set_visibility(bool(head.counts))
+            accept = t("Accept all") if head.counts else t("Keep the columns")
+            ui.button(accept, on_click=partial(self._accept, head)).props(f"outline {act}")
+            if left:
+                label = t("Continue with {count} more row|Continue with {count} more rows", count=left)
+                ui.button(label, icon="play_arrow", on_click=partial(self._page.fill_rest, head)).props(
+                    f"outline {act}"
+                )
+            ui.button(t("Discard"), on_click=partial(self._discard, head)).props(f"flat {act}")
+
+    async def _accept(self, head: ProposalHead) -> None:
+        visit = await visit_to_write(self._page.table.id)
+        done = (await apply_proposal(visit.services, ApplyProposal(proposal_id=head.id))).applied
+        written = t("{count} cell written.|{count} cells written.", count=done.cells)
+        kept = t("{count} changed since then and kept.", count=done.conflicts) if done.conflicts else ""
+        undo = t("Press Ctrl+Z to undo.") if done.change else ""
+        show_notice(" ".join(filter(None, (written, kept_values_text(done), kept, undo))))
+        await self._page.decided(done)
+
+    async def _discard(self, head: ProposalHead) -> None:
+        visit = await visit_to_write(self._page.table.id)
+        await reject_proposal(visit.services, ChosenCells(proposal_id=head.id))
+        show_notice(t("Discarded. The table is unchanged."))
+        await self._page.decided(None)
+
+
+def kept_values_text(done: ApplyOutcome) -> str:
+    """Say how many values stay because nothing new was found, or return ""."""
+    if not done.kept:
+        return ""
+    return t(
+        "Nothing was found for {count} cell, so its value stays.|"
+        "Nothing was found for {count} cells, so their values stay.",
+        count=done.kept,
+    )

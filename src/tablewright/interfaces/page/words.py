@@ -1,0 +1,198 @@
+"""Texts of the page in the chosen language; `messages/catalogue.py` has their translations.
+
+    from tablewright.interfaces.page.words import t
+
+    ui.button(t("Save"))
+    t("{count} row|{count} rows", count=12)
+
+`tests/interfaces/page/test_words.py` checks that every text of the page goes through `t`.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any, TypeVar
+
+from fastapi import FastAPI
+from nicegui import app as pages
+
+from tablewright.domain.model import Cell, Field, FieldType
+from tablewright.domain.run import Progress
+from tablewright.domain.text import BASIS_TEXTS, pluralize_noun
+from tablewright.messages.catalogue import LANGUAGES, PageText, load_catalogue, translate
+
+T = TypeVar("T")
+
+SCRIPT_FOLDER = Path(__file__).with_name("files")
+# The meanings of the signs in the grid; the script has the signs.
+GRID_MARKS: PageText[set[str]] = {
+    "high confidence",
+    "medium confidence",
+    "low confidence",
+    "looked up, not found",
+    "flagged",
+    "empty",
+}
+CONFIDENCE_NAMES = {label: f"{label} confidence" for label in ("high", "medium", "low")} | {"none": "low confidence"}
+# Reasons why a cell has no value.
+EMPTY_REASONS: PageText[dict[str, str]] = {
+    "not_found": "not found",
+    "blocked": "blocked",
+    "not_applicable": "not applicable",
+    "conflicting": "conflicting",
+    "over_budget": "over budget",
+    "error": "error",
+}
+# Names of the types of columns.
+TYPE_NAMES: PageText[dict[FieldType, str]] = {
+    "text": "text",
+    "number": "number",
+    "money": "money",
+    "date": "date",
+    "boolean": "yes or no",
+    "select": "one of several options",
+    "url": "link",
+    "list": "list",
+}
+# Stages of a run, each followed by the name of a row.
+STAGE_TEXTS: PageText[dict[str, str]] = {
+    "starting": "Starting",
+    "searching": "Searching for",
+    "fetching": "Reading about",
+    "computing": "Computing",
+    "row_done": "Done:",
+    "row_skipped": "Skipped:",
+    "complete": "Finished",
+    "cancelled": "Stopped",
+    "paused": "Paused:",
+}
+# Forms of the lines of a trace, which is stored in English. More specific ones come first, since the first match wins.
+TRACE_FORMS: PageText[tuple[str, ...]] = (
+    "Searched “{query}”: nothing found.",
+    "Searched “{query}”: 1 result.",
+    "Searched “{query}”: {results} results.",
+    "Search for “{query}” failed: {reason}",
+    "Read “{title}” ({domain}).",
+    "Read “{title}”.",
+    "Could not read {url}: {reason}",
+    "{where} (search result) says {value}: “{quote}”",
+    "{where} says {value}: “{quote}”",
+    "“{title}” ({domain}) is about another {name}: {reason}",
+    "{where} is about something else: {reason}",
+    "The quotes support {value}: {verdict}. {reason}",
+    "Attempt {attempt}, for {columns} only. {why}",
+    "{problem} Read without the model.",
+    "{judgement}: {problem} Decided without the model.",
+    "{judgement}: not verified and left out: {problem}",
+    "{rating}: {answered} of {all} answered; weak or missing: {weak}; sources disagree on {disputed}",
+    "{rating}: {answered} of {all} answered; weak or missing: {weak}",
+    "{rating}: {answered} of {all} answered; sources disagree on {disputed}",
+    "{rating}: {answered} of {all} answered",
+    "{answer}; also from {domains}; {domain} says {value}",
+    "{answer}; also from {domains}",
+    "{answer}; {domain} says {value}",
+)
+
+# Statuses, stances, kinds and checks that other modules define.
+TEXTS_OF_OTHER_PACKAGES: PageText[tuple[str, ...]] = (
+    *("running", "queued", "done", "failed", "interrupted", "cancelled", "stopping", "over budget", "paused"),
+    *("supports", "supports in part", "contradicts", "qualifies"),
+    *("long", "short", "data-heavy", "text-heavy"),
+    *("Home", "Database", "Strategies", "Model", "Search"),
+)
+
+
+def page_language() -> str:
+    """Return the language of this process's pages; English if it serves none."""
+    server: FastAPI | None = getattr(pages.state, "server", None)
+    chosen = server.state.services.settings.language if server else ""
+    return chosen if chosen in LANGUAGES else "en"
+
+
+def t(english: str, /, **values: Any) -> str:
+    """Translate into the language of the page. `count` chooses between the forms of "one|many"; whole numbers get their
+    separators."""
+    return translate("page", english, page_language(), **values)
+
+
+def counted_text(count: int, noun: str) -> str:
+    """Return "1 row" or "12 rows"; the catalogue has each noun with its plural."""
+    return t(f"{{count}} {noun}|{{count}} {pluralize_noun(noun, 2)}", count=count)
+
+
+def all_rows_text(count: int) -> str:
+    """Return "1 row" or "All 12 rows"."""
+    return counted_text(1, "row") if count == 1 else t("All {count} rows", count=count)
+
+
+def reason_text(reason: str | None) -> str:
+    """Name the reason why a cell has no value."""
+    return t(EMPTY_REASONS[reason or "error"])
+
+
+def stage_text(news: Progress) -> str:
+    """Name the stage of a run, or return "" if it has no name for people."""
+    return t(STAGE_TEXTS[news.stage]) if news.stage in STAGE_TEXTS else ""
+
+
+def type_text(field: Field) -> str:
+    """Name the type of a column, with its unit if it has one."""
+    return ", ".join(filter(None, (t(TYPE_NAMES[field.type]), field.unit)))
+
+
+def confidence_text(label: str) -> str:
+    return t(CONFIDENCE_NAMES[label])
+
+
+def translated_basis(cell: Cell) -> str:
+    """Describe how the value relates to its evidence, or return "" if that is unknown."""
+    basis = t(BASIS_TEXTS[cell.shown_basis]) if cell.shown_basis else ""
+    return f"{basis}: {cell.converted_by}" if basis and cell.converted_by else basis
+
+
+def trace_text(line: str) -> str:
+    """Translate a line of a trace if it has a known form; return any other as it is."""
+    for form in TRACE_FORMS if page_language() != "en" else ():
+        if values := match_form_values(line, form):
+            return t(form, **values)
+    return line
+
+
+def match_form_values(line: str, form: str) -> dict[str, str] | None:
+    """Return the parts of the line at the form's placeholders, or None if the line has another form."""
+    start, *parts = re.split(r"\{(\w+)\}", form)
+    values: dict[str, str] = {}
+    rest = line.removeprefix(start)
+    for name, after in zip(parts[::2], parts[1::2], strict=True):
+        # The last value may contain the text that follows it in the form, so it takes the whole rest.
+        is_last = len(values) == len(parts) // 2 - 1
+        values[name], found, rest = (rest.removesuffix(after), after, "") if is_last else rest.partition(after)
+        if not found and after:
+            return None
+    return values if form.format(**values) == line else None
+
+
+def script_texts_json() -> str:
+    """Return the translated texts of the page's scripts as JSON, escaped for a script element."""
+    lines = load_catalogue(page_language()).lines
+    texts = {text: lines["page", text] for text in script_texts() if ("page", text) in lines}
+    # A text with "</script>" must not end the element around it.
+    return json.dumps(texts).replace("<", "\\u003c")
+
+
+@cache
+def script_texts() -> frozenset[str]:
+    """Return the texts that the scripts pass to their own `t`, and those that the grid looks up by a mark."""
+    files = (path.read_text(encoding="utf-8") for path in SCRIPT_FOLDER.glob("*.js"))
+    return frozenset(
+        GRID_MARKS
+        | {json.loads(f'"{text}"') for file in files for text in re.compile(r'\bt\("((?:[^"\\]|\\.)*)"').findall(file)}
+    )
+
+
+def translate_choices(choices: Mapping[T, str]) -> dict[T, str]:
+    return {name: t(label) for name, label in choices.items()}

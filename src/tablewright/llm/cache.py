@@ -1,0 +1,177 @@
+"""Cache answers under a hash of the whole request, so that the same request is paid for only once."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import replace
+from typing import Any, Protocol, TypeAlias
+
+from pydantic_ai.messages import ModelMessage, ModelMessagesTypeAdapter, ModelResponse, TextPart
+from pydantic_ai.models import Model, ModelRequestParameters
+from pydantic_ai.settings import ModelSettings
+from pydantic_ai.usage import RequestUsage
+
+from tablewright.domain.retrieved import tracked_documents
+from tablewright.domain.run import Usage, record_usage
+from tablewright.errors import ModelUnavailable
+from tablewright.llm.wrappers import ModelCall, ModelWrapper
+from tablewright.observe import count_event
+
+CACHE_KIND = "model"
+# Parts of a message that differ between two runs that ask the same.
+INCIDENTAL = frozenset(
+    {
+        "timestamp",
+        "run_id",
+        "conversation_id",
+        "tool_call_id",
+        "metadata",
+        "usage",
+        "provider_response_id",
+        "provider_details",
+        "state",
+    }
+)
+# Finish reasons of answers that are cached: not cut off, not filtered.
+WHOLE_ANSWER_REASONS = frozenset({"stop", "tool_call", None})
+
+
+class AnswerCache(Protocol):
+    async def get(self, kind: str, key: str) -> bytes | None: ...
+
+    async def put(self, kind: str, key: str, value: bytes, *, about: Sequence[str] = ()) -> None:
+        """Store an answer. `about` are the documents that it was made from: it is deleted with them."""
+        ...
+
+
+class MemoryCache:
+    """A cache that lasts as long as the process."""
+
+    def __init__(self) -> None:
+        self.kept: dict[tuple[str, str], bytes] = {}
+
+    async def get(self, kind: str, key: str) -> bytes | None:
+        return self.kept.get((kind, key))
+
+    async def put(self, kind: str, key: str, value: bytes, *, about: Sequence[str] = ()) -> None:
+        self.kept[kind, key] = value
+
+
+Unproven: TypeAlias = "list[tuple[AnswerCache, str, bytes]]"
+
+_unproven: ContextVar[Unproven | None] = ContextVar("unproven", default=None)
+
+
+@contextmanager
+def unproven_answers() -> Iterator[Unproven]:
+    """Collect the answers inside instead of caching them. The caller passes them to `store_answers` once they are
+    parsed; else an answer in the wrong form would be replayed forever."""
+    collected: Unproven = []
+    token = _unproven.set(collected)
+    try:
+        yield collected
+    finally:
+        _unproven.reset(token)
+
+
+async def store_answers(answers: Unproven) -> None:
+    for cache, key, value in answers:
+        await cache.put(CACHE_KIND, key, value, about=tracked_documents())
+
+
+class Cached(ModelWrapper):
+    """Answer from the cache, and let equal requests under way share one answer."""
+
+    def __init__(self, wrapped: Model, cache: AnswerCache, *, replay_only: bool = False) -> None:
+        super().__init__(wrapped)
+        self._cache = cache
+        self._replay_only = replay_only
+        self._under_way: dict[str, asyncio.Future[ModelResponse | None]] = {}
+
+    async def answer(self, call: ModelCall) -> ModelResponse:
+        key = answer_key(self.wrapped, *call)
+        if kept := await self._cache.get(CACHE_KIND, key):
+            record_usage(Usage(cache_hits=1))
+            count_event("cache_hits", kind="model")
+            (answer,) = ModelMessagesTypeAdapter.validate_json(kept)
+            assert isinstance(answer, ModelResponse)
+            # The cost of a kept answer was paid when it was made; replayed usage would count it twice.
+            return replace(answer, usage=RequestUsage())
+        if self._replay_only:
+            raise ModelUnavailable(
+                f"{self.model_name} was never asked this, and only kept answers may be used.",
+                advice="Run it once without replaying.",
+            )
+        while (first := self._under_way.get(key)) is not None:
+            # `shield`: a caller that gives up must not cancel the answer that others wait for.
+            if theirs := await asyncio.shield(first):
+                record_usage(Usage(cache_hits=1))
+                count_event("cache_hits", kind="model")
+                return replace(theirs, usage=RequestUsage())
+        answer = await self._ask_first(key, call)
+        if answer.finish_reason in WHOLE_ANSWER_REASONS:
+            value = ModelMessagesTypeAdapter.dump_json([answer])
+            waiting = _unproven.get()
+            if waiting is None:
+                await self._cache.put(CACHE_KIND, key, value, about=tracked_documents())
+            else:
+                waiting.append((self._cache, key, value))
+        return answer
+
+    async def _ask_first(self, key: str, call: ModelCall) -> ModelResponse:
+        """Return the answer. Equal requests wait for it; if this one fails, the next of them asks."""
+        first = self._under_way[key] = asyncio.get_running_loop().create_future()
+        answer: ModelResponse | None = None
+        try:
+            answer = await self.wrapped.request(*call)
+            return answer
+        finally:
+            # Removed before it is resolved: a waiting request that finds no answer asks by itself.
+            del self._under_way[key]
+            first.set_result(answer)
+
+    async def has_answer(
+        self, messages: list[ModelMessage], settings: ModelSettings, asked: ModelRequestParameters
+    ) -> bool:
+        return await self._cache.get(CACHE_KIND, answer_key(self.wrapped, messages, settings, asked)) is not None
+
+    async def store_answer(
+        self, messages: list[ModelMessage], settings: ModelSettings, asked: ModelRequestParameters, text: str
+    ) -> None:
+        """Cache an answer that came another way, as if this request had been sent alone."""
+        answer = ModelResponse(parts=[TextPart(content=text)], model_name=self.model_name, finish_reason="stop")
+        key = answer_key(self.wrapped, messages, settings, asked)
+        await self._cache.put(CACHE_KIND, key, ModelMessagesTypeAdapter.dump_json([answer]), about=tracked_documents())
+
+
+def answer_key(
+    model: Model, messages: list[ModelMessage], settings: ModelSettings | None, asked: ModelRequestParameters
+) -> str:
+    # How long to wait for an answer does not change it.
+    waits = ("timeout", "request_timeout", "max_retries")
+    question = {
+        "model": [model.system, model.model_name, model.base_url],
+        "messages": strip_incidental(ModelMessagesTypeAdapter.dump_python(messages, mode="json")),
+        "settings": {name: value for name, value in (settings or {}).items() if name not in waits},
+        "instructions": [part.content for part in asked.instruction_parts or []],
+        "output": [asked.output_mode, asked.output_object and asked.output_object.json_schema],
+        "tools": [
+            [tool.name, tool.description, tool.parameters_json_schema]
+            for tool in (*asked.function_tools, *asked.output_tools)
+        ],
+    }
+    # `default=str`: settings of other packages may hold values that JSON does not know.
+    text = json.dumps(question, sort_keys=True, ensure_ascii=False, default=str)
+    # Pages may hold halves of surrogate pairs, which strict UTF-8 refuses.
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def strip_incidental(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: strip_incidental(inner) for name, inner in value.items() if name not in INCIDENTAL}
+    return [strip_incidental(inner) for inner in value] if isinstance(value, list) else value

@@ -1,0 +1,224 @@
+"""Read values for the cells of one row, for all asked columns at once: from retrieved texts, or from a document that is
+the row.
+
+The model sees the row whole, and each text whole if it fits. It says for each text whether it is about the row, and for
+each column the value, the quotes that show it, and its basis. Code proves what can be proved (cell_answer.py) and sends
+back once what cannot. What the model concludes rather than reads is `judged`, and judge_values.py asks about it again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import lru_cache, partial
+from typing import Any, Literal
+
+from msgspec import structs
+from pydantic import BaseModel, ConfigDict, create_model
+from pydantic import Field as Key
+
+from tablewright.citations.quotes import RETRIEVED_WARNING, mark_question, mark_text, prove_items
+from tablewright.domain.model import Field, Struct
+from tablewright.domain.retrieved import Retrieved
+from tablewright.extraction import reader
+from tablewright.extraction.reader import MIN_SURE, Candidate
+from tablewright.extraction.subject import Subject
+from tablewright.llm.tasks.cell_answer import MAX_QUOTES, CellAnswer, Quoted, TextVerdict, prove_answer
+from tablewright.llm.tasks.decision import (
+    InvalidReply,
+    Prompt,
+    answers_by_name,
+    describe_columns,
+    fit_sources,
+    reply_by_name,
+    row_block,
+    source_heading,
+    text_blocks,
+)
+from tablewright.llm.text_budget import TEXT_LIMITS
+
+INSTRUCTIONS = """\
+You fill cells of a table from texts that were retrieved for one row. A text marked "search result" is only the \
+snippet of a page that could not be opened.
+
+First judge each text: is it about the very thing of this row, or about another of the same or a similar name? \
+Compare everything the row says (place, maker, website, year, kind). `same_row` is "same", also for a text on another \
+subject that mentions this very thing; "other" for a namesake, or a text that does not mention it, which fills \
+nothing; or "unclear", whose answers are marked as such. `reason` says in a few words what shows it.
+
+Then fill each column from the texts that are about the row. Give one answer with all the quotes that show it. Give a \
+second answer only where texts contradict each other; an older figure next to a newer one is no contradiction: give \
+the newest unless the column asks for another time. Give no answer if no text has one.
+- `value`: as it should appear in the cell: in the column's type, unit and options, without a sentence around it. A \
+column that asks for a description or a summary gets one or two plain sentences.
+- `quotes`: the passages that show it, each with the number of its text, copied exactly and as short as will still \
+show it.
+- `basis`: "stated" if a quote says it, even in other words, units or formats; "computed" if no text states it but \
+the quotes have every figure that it follows from, such as an age from a year, or a price per litre; "judged" if you \
+conclude it from the quotes: a category, a yes or no, a summary. A name is never judged; a number, date or amount is \
+stated or computed.
+- `calculation`: for "computed", the arithmetic, in plain numbers of the quotes such as "4.20 / 1.5"; `this_year` and \
+`today` stand for the current year and date, as in "this_year - 1987". Else "".
+
+Better no answer than something nearby: another person's post, another year, a size class for a count, a part instead \
+of the whole, one model of a series for another. Nothing from memory.
+"""
+
+
+class RowToRead(Struct, frozen=True, gc=True):
+    """A row with the texts retrieved for it. `room` is the number of characters of text that fit; by column, `examples`
+    are values that people accepted, and `notes` are what people said about this cell."""
+
+    subject: Subject
+    fields: tuple[Field, ...]
+    sources: tuple[Retrieved, ...]
+    room: int = TEXT_LIMITS.default_room
+    examples: Mapping[str, tuple[str, ...]] = {}
+    notes: Mapping[str, str] = {}
+    strict: bool = False
+    today: str = ""
+    earlier: tuple[Retrieved, ...] = ()
+    """Texts that were read before, which help to tell things of the same name apart."""
+
+
+class OtherThing(Struct, frozen=True):
+    """A text that is about something other than the row, and what shows it."""
+
+    source: int
+    reason: str
+
+
+class RowReading(Struct, frozen=True, gc=True):
+    """The answers found, by column. `refused` says, by column, why an answer was not verified."""
+
+    found: Mapping[str, list[Candidate]]
+    others: tuple[OtherThing, ...] = ()
+    refused: Mapping[str, str] = {}
+
+
+class ReadRow:
+    name = "read"
+
+    def prompt(self, asked: RowToRead) -> Prompt:
+        shown = fit_sources(asked.sources, asked.fields, asked.room, asked.subject.name)
+        texts = text_blocks(zip(map(source_heading, asked.sources), shown, strict=True))
+        wanted = describe_columns(asked.fields, asked.examples)
+        # Judged values would be refused, so they are not asked for.
+        strict = "Only what is stated counts here: no answer where you would have to judge.\n" if asked.strict else ""
+        return Prompt(
+            instructions=f"{INSTRUCTIONS}{strict}\n{RETRIEVED_WARNING}\n\nColumns:\n{mark_question(wanted)}",
+            text=f"The row:\n{row_block(asked.subject, asked.notes)}\n\n{texts}",
+            reply=row_reply_form(tuple(field.name for field in asked.fields)),
+            # A verdict on each text, and for each column a value with some quotes.
+            max_tokens=400 + 300 * len(asked.fields),
+        )
+
+    def check(self, asked: RowToRead, reply: Any) -> RowReading:
+        verdicts = {verdict.text - 1: verdict for verdict in reply.texts if 1 <= verdict.text <= len(asked.sources)}
+        return prove_row_reading(asked, answers_by_name(reply.cells), verdicts)
+
+    def fallback(self, asked: RowToRead) -> RowReading:
+        found = reader.read_candidates(asked.subject, asked.fields, asked.sources, context_pages=asked.earlier)
+        return RowReading(
+            found={
+                name: [candidate for candidate in each if candidate.score >= MIN_SURE] for name, each in found.items()
+            }
+        )
+
+
+# One form for the columns of a table serves all its rows.
+@lru_cache(maxsize=256)
+def row_reply_form(names: tuple[str, ...]) -> type[BaseModel]:
+    cells = reply_by_name("Cells", names, list[CellAnswer])
+    return create_model("RowReply", texts=(list[TextVerdict], ...), cells=(cells, ...))
+
+
+# ── what code proves ─────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def prove_row_reading(
+    asked: RowToRead, answers: Sequence[Sequence[CellAnswer]], verdicts: Mapping[int, TextVerdict]
+) -> RowReading:
+    """Return the answers of each column that code can verify. Raise InvalidReply if some cannot be verified."""
+    is_whole = sum(len(source.text) for source in asked.sources) <= asked.room
+    found: dict[str, list[Candidate]] = {}
+    refused: dict[str, str] = {}
+    for field, given in zip(asked.fields, answers, strict=True):
+        prove = partial(prove_answer, field, sources=asked.sources, verdicts=verdicts)
+        proved, failed = prove_items(given, partial(prove, strict=asked.strict, today=asked.today, is_whole=is_whole))
+        found[field.name] = [candidate for candidates in proved for candidate in candidates]
+        if failed:
+            refused[field.name] = failed[-1][1]
+    others = tuple(
+        OtherThing(source=number, reason=verdict.reason)
+        for number, verdict in verdicts.items()
+        if verdict.same_row == "other"
+    )
+    reading = RowReading(found=found, others=others, refused=refused)
+    if refused:
+        raise InvalidReply("; ".join(f"{name}: {problem}" for name, problem in refused.items()), usable=reading)
+    return reading
+
+
+DOCUMENT_INSTRUCTIONS = """\
+You fill cells of a table from a document. The document is the row: every column asks what this document says.
+
+Give each column one answer, or none where the document does not say it; a second answer only where it contradicts \
+itself.
+- `value`: as it should appear in the cell: in the column's type, unit and options, without a sentence around it. A \
+column that asks for a description or a summary gets one or two plain sentences.
+- `quotes`: the passages that show it, copied exactly and as short as will still show it; one may run over several \
+lines.
+- `basis`: "stated" if a quote says it, even in other words, units or formats; "computed" if the document states not \
+the value but all its parts, such as items without a total, hours and a rate, or a date and a period; "judged" if you \
+conclude it from the quotes: a category, a yes or no, a summary. A name is never judged; a number, an amount or a \
+date is stated or computed.
+- `calculation`: for "computed", the arithmetic that gives the value, in plain numbers such as "3 * 1450.50 + 12", or \
+of a date such as "2026-03-04 + 30 days", in days, weeks, months or years; every figure in it must be in the quotes. \
+Else "".
+
+Better no answer than something nearby: another person's post, another year, a part instead of the whole. What the \
+document states takes precedence over what you compute. Nothing from memory.
+"""
+
+
+class DocumentAnswer(BaseModel):
+    model_config = ConfigDict(extra="ignore")
+    value: str
+    basis: Literal["stated", "computed", "judged"]
+    quotes: list[str] = Key(max_length=MAX_QUOTES)
+    calculation: str
+
+
+class ReadDocument(ReadRow):
+    """Read a document that is the row itself, so there is no question whose values they are. `asked.sources` has only
+    the document. A figure that it does not state may be calculated from its parts; code repeats the calculation."""
+
+    def prompt(self, asked: RowToRead) -> Prompt:
+        (document,) = asked.sources
+        (text,) = fit_sources(asked.sources, asked.fields, asked.room)
+        # What the row tells of the document; its title is in the heading of the text.
+        known = {name: value for name, value in asked.subject.context.items() if value != document.title}
+        about = structs.replace(asked.subject, context=known)
+        row = f"Known of it already:\n{row_block(about, asked.notes)}\n\n" if known or asked.notes else ""
+        wanted = describe_columns(asked.fields, asked.examples)
+        return Prompt(
+            instructions=f"{DOCUMENT_INSTRUCTIONS}\n{RETRIEVED_WARNING}\n\nColumns:\n{mark_question(wanted)}",
+            text=f"{row}{mark_text(1, text, source_heading(document))}",
+            reply=reply_by_name("DocumentReply", tuple(field.name for field in asked.fields), list[DocumentAnswer]),
+            max_tokens=300 + 300 * len(asked.fields),
+        )
+
+    def check(self, asked: RowToRead, reply: Any) -> RowReading:
+        answers = [
+            [
+                CellAnswer(
+                    value=each.value,
+                    basis=each.basis,
+                    quotes=[Quoted(text=1, quote=quote) for quote in each.quotes],
+                    calculation=each.calculation,
+                )
+                for each in given
+            ]
+            for given in answers_by_name(reply)
+        ]
+        return prove_row_reading(asked, answers, {})

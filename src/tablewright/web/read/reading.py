@@ -1,0 +1,28 @@
+"""The result of reading a page or a file from the web, and the exception if nothing can be read."""
+
+from __future__ import annotations
+
+from tablewright.domain.model import Struct
+
+# About three novels; a longer page is data, whose beginning must do.
+MAX_CHARS = 1_000_000
+MAX_LINKS = 200
+
+
+class Reading(Struct, frozen=True):
+    """The text as it is stored: plain lines that a visitor can see, always the same for the same bytes."""
+
+    text: str
+    title: str = ""
+    links: tuple[str, ...] = ()
+    """Absolute http(s) addresses, those of the main text first."""
+    canonical: str = ""
+    language: str = ""
+    """The primary subtag of the language that the page declares ("en", "de"), or empty."""
+    published: str = ""
+    """`YYYY-MM-DD` if the page states it in its markup, else empty."""
+    page_starts: tuple[int, ...] = ()
+
+
+class UnreadablePage(Exception):
+    """These bytes have no readable text; the message is the reason, as part of a sentence ("is encrypted")."""
