@@ -16,8 +16,6 @@ from tablewright.settings import Settings
 
 # Enough for a message and its traceback; a library may log whole pages.
 MAX_RECORD_CHARACTERS = 8_000
-# Tokens of users are not among the settings, so they are known only by where they are written.
-BEARER_TOKEN = re.compile(r"(?i)(bearer\s+|token=|tablewright_session=)[^\s\"'&;,]+")
 
 
 def set_up_logging(settings: Settings) -> logging.Handler:
@@ -63,7 +61,10 @@ class RedactingFormatter(logging.Formatter):
         # The longest first: a shorter one may be a part of it and would leave the rest readable.
         for secret in self._secrets:
             text = text.replace(secret, MASK)
-        text = BEARER_TOKEN.sub(rf"\1{MASK}", mask_secrets(text)).rstrip("\n")
+        # Tokens of users are not among the settings, so they are known only by where they are written.
+        text = re.sub(
+            r"(?i)(bearer\s+|token=|tablewright_session=)[^\s\"'&;,]+", rf"\1{MASK}", mask_secrets(text)
+        ).rstrip("\n")
         if len(text) > MAX_RECORD_CHARACTERS:
             text = f"{text[:MAX_RECORD_CHARACTERS]}… ({len(text) - MAX_RECORD_CHARACTERS:,} characters more)"
         return escape_unsafe_characters(text).replace("\n", "\n    ")

@@ -46,7 +46,6 @@ _REMOVED: tuple[tuple[int, int], ...] = (
     (0xE0000, 0xE0FFF),  # tags and further variation selectors
     (0xF0000, 0x10FFFF),
 )
-_SPACES = "\t\x0b\x0c\x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u202f\u205f\u3000"
 
 
 def _character_class(ranges: Iterable[tuple[int, int]]) -> str:
@@ -57,7 +56,13 @@ def _character_class(ranges: Iterable[tuple[int, int]]) -> str:
 # as one; elsewhere it is invisible.
 _JOINING = "[\u0600-\u109f\u1780-\u17ff\u2600-\u27bf\U0001f300-\U0001faff]"
 _UNSEEN = re.compile(f"[{_character_class(_REMOVED)}]+|(?<!{_JOINING})[\u200c\u200d]+|[\u200c\u200d]+(?!{_JOINING})")
-_TO_SPACE = str.maketrans(dict.fromkeys(_SPACES, " ") | {"\u2028": "\n", "\u2029": "\n"})
+_TO_SPACE = str.maketrans(
+    dict.fromkeys(
+        "\t\x0b\x0c\x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u202f\u205f\u3000",
+        " ",
+    )
+    | {"\u2028": "\n", "\u2029": "\n"}
+)
 
 
 def remove_invisible(text: str) -> str:
@@ -93,15 +98,17 @@ def break_long_line(line: str) -> Iterator[str]:
 
 # ── personal data ────────────────────────────────────────────────────────────────────────────────────────────────────
 
-_PERSONAL = re.compile(
-    r"[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63})+"
-    r"|\b[A-Z]{2}\d{2}(?:\s?[A-Z0-9]{4}){3,7}(?:\s?[A-Z0-9]{1,3})?\b"
-    r"|(?<![\w.,])\+?\(?\d(?:[\s()/-]{0,2}\d){8,18}(?![\w.,]\d)"
-)
-
 
 def remove_personal_data(text: str) -> str:
-    return " ".join(_PERSONAL.sub(" ", text).split())
+    return " ".join(
+        re.sub(
+            r"[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63})+"
+            r"|\b[A-Z]{2}\d{2}(?:\s?[A-Z0-9]{4}){3,7}(?:\s?[A-Z0-9]{1,3})?\b"
+            r"|(?<![\w.,])\+?\(?\d(?:[\s()/-]{0,2}\d){8,18}(?![\w.,]\d)",
+            " ",
+            text,
+        ).split()
+    )
 
 
 # The part of a page that is split into sentences: it bounds time and memory.

@@ -24,7 +24,6 @@ from tablewright.values.comparable_value import parse_comparable
 STATED_SCORE = 0.9
 # A label that fits less well names something else.
 MIN_LABEL_FIT = 0.7
-_APART = re.compile(r"\s?/\s?| & ")
 
 
 class FieldAnswer(Struct, frozen=True):
@@ -168,7 +167,7 @@ def score_label_fit(asked: str, label: str, heading: str = "", titles: str = "")
     Words are compared without their endings; a word that is only similar in meaning makes another label. Return 0 if an
     asked word is neither in the label nor in the heading above it. Either part of "Model/Series" may be what is asked.
     `titles` say what the document is."""
-    return max(_score_part_fit(asked, part, heading, titles) for part in {label, *_APART.split(label)})
+    return max(_score_part_fit(asked, part, heading, titles) for part in {label, *re.split(r"\s?/\s?| & ", label)})
 
 
 def _score_part_fit(asked: str, label: str, heading: str, titles: str) -> float:
@@ -187,12 +186,9 @@ def _score_part_fit(asked: str, label: str, heading: str, titles: str) -> float:
 
 @lru_cache(maxsize=1 << 14)
 def label_words(text: str) -> frozenset[str]:
-    text = _NUMBER_SIGN.sub(" number ", text)
+    # "Invoice #" and "Invoice No." ask for the "invoice number".
+    text = re.sub(r"[#№]|\b(?:no|nr)\b\.?|\bn[°º]", " number ", text, flags=re.IGNORECASE)
     return frozenset(word_roots(text, telling=True)) or frozenset(word_roots(text))
-
-
-# "Invoice #" and "Invoice No." ask for the "invoice number".
-_NUMBER_SIGN = re.compile(r"[#№]|\b(?:no|nr)\b\.?|\bn[°º]", re.IGNORECASE)
 
 
 def are_initials(short: str, whole: str) -> bool:

@@ -18,9 +18,6 @@ from tablewright.text import clean_one_line
 from tablewright.values.dates import read_dates
 from tablewright.values.vocabulary import split_tokens, stem_word
 
-# Punctuation, but not the hyphen of "follow-up".
-_MARKS = re.compile(r"[^\w&'’/-]+")
-
 
 def find_document_heading(parsed: Parsed, annotations: Sequence[Annotation]) -> str:
     """Return a file's own title, its first heading, or its first line unless that is a field or a table."""
@@ -74,7 +71,8 @@ def split_heading_parts(heading: str) -> list[str]:
         if numbers or has_digit(word) or word in ("-", "/", "&"):
             parts.append([])
             continue
-        first, *others = _MARKS.split(word)
+        # Punctuation, but not the hyphen of "follow-up".
+        first, *others = re.split(r"[^\w&'’/-]+", word)
         parts[-1] += filter(None, [first])
         parts += ([each] if each else [] for each in others)
     return list(dict.fromkeys(each for each in map(" ".join, parts) if can_be_kind_name(each)))

@@ -25,8 +25,6 @@ ShortlistText: TypeAlias = Annotated[T, "shortlist"]
 
 # Those that come with us, as their speakers call them.
 LANGUAGES = {"en": "English", "de": "Deutsch"}
-# Languages as plans name them; Babel knows the English names of the others.
-LANGUAGE_CODES = {"english": "en", "german": "de", "deutsch": "de"}
 # Codes of languages have two or three letters, names have more.
 MAX_CODE_LETTERS = 3
 
@@ -123,7 +121,10 @@ def figure_marks(code: str) -> dict[int, str]:
 def primary_language_code(language: str) -> str:
     """ "es" of "es-MX", of "es_MX" and of "Spanish", whether there is a catalogue or not."""
     first = language.strip().lower().replace("-", " ").replace("_", " ").partition(" ")[0]
-    return LANGUAGE_CODES.get(first) or (first if len(first) <= MAX_CODE_LETTERS else find_language_code(first))
+    # Languages as plans name them; Babel knows the English names of the others.
+    return {"english": "en", "german": "de", "deutsch": "de"}.get(first) or (
+        first if len(first) <= MAX_CODE_LETTERS else find_language_code(first)
+    )
 
 
 @lru_cache

@@ -23,7 +23,6 @@ LABELS = {
     "html": ("Nominal power Pmax", "Module width", "Module length", "Frame", "Mass", "Efficiency", "Cells", "Warranty"),
     "txt": ("Rated output", "Width", "Length", "Thickness", "Net weight", "Efficiency", "Cell type", "Warranty"),
 }
-MEDIA_TYPES = {"pdf": "application/pdf", "html": "text/html; charset=utf-8", "txt": "text/plain; charset=utf-8"}
 
 
 class SampleFile(Struct, frozen=True):
@@ -37,7 +36,8 @@ class SampleFile(Struct, frozen=True):
 
     @property
     def media_type(self) -> str:
-        return MEDIA_TYPES[self.name.rpartition(".")[2]]
+        ending = self.name.rpartition(".")[2]
+        return {"pdf": "application/pdf", "html": "text/html; charset=utf-8"}.get(ending, "text/plain; charset=utf-8")
 
 
 class Receipt(Struct, frozen=True):

@@ -27,8 +27,6 @@ TITLES: dict[Layout, str] = {
     "app": "{page} · {site}",
     "board": "{site} :: {page}",
 }
-# The first price of a shop's page becomes its structured data.
-_PRICE = re.compile(r"([£€$])\s?(\d[\d,.]*)")
 
 
 def render_page(site: Site, page: SamplePage) -> str:
@@ -166,7 +164,12 @@ def _head_tags(site: Site, page: SamplePage) -> str:
     if site.layout == "news":
         return f'<meta property="article:published_time" content="{page.published}">'
     # Only product pages lie two folders deep; shelves and the home page have no structured data.
-    if site.layout != "shop" or page.path.count("/") < 2 or not (price := _PRICE.search(page.text)):
+    # The first price of a shop's page becomes its structured data.
+    if (
+        site.layout != "shop"
+        or page.path.count("/") < 2
+        or not (price := re.search(r"([£€$])\s?(\d[\d,.]*)", page.text))
+    ):
         return ""
     offer = {"price": price[2], "priceCurrency": {"£": "GBP", "€": "EUR", "$": "USD"}[price[1]]}
     product = {"@context": "https://schema.org", "@type": "Product", "name": page.title, "offers": offer}

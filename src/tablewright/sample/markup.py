@@ -17,8 +17,6 @@ import re
 
 _LINK = re.compile(r"\[([^\[\]]+)\]\(([^()\s]+)\)")
 _BOLD = re.compile(r"\*\*(.+?)\*\*")
-# Longer marks come before those that they begin with.
-_MARKS = ("## ", "### ", "- ", "> ", "= ", "|| ", "| ", "~~ ", "~ ")
 
 
 def markup_to_html(body: str) -> str:
@@ -35,7 +33,10 @@ def _split_blocks(body: str) -> list[list[str]]:
 
 
 def _block_mark(lines: list[str]) -> str:
-    mark = next((mark for mark in _MARKS if lines[0].startswith(mark)), "")
+    # Longer marks come before those that they begin with.
+    mark = next(
+        (mark for mark in ("## ", "### ", "- ", "> ", "= ", "|| ", "| ", "~~ ", "~ ") if lines[0].startswith(mark)), ""
+    )
     return mark.strip() or ("::" if " :: " in lines[0] else "")
 
 

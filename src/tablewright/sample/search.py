@@ -19,22 +19,12 @@ from tablewright.sample.layouts import page_title
 from tablewright.sample.site import SamplePage
 from tablewright.sample.world import TODAY, sample_pages, sample_world
 
-# A word of the title counts like three of the text: a page about a thing beats one that mentions it.
-TITLE_WEIGHT = 3
 # The usual constants of BM25: how soon repeated words stop counting, and how much long pages lose.
 K1, B = 1.2, 0.75
 # About the length of a real engine's snippet, with a few words before the first hit.
 SNIPPET_WORDS, LEAD_WORDS = 36, 4
-# Months and years at their longest, so that a page from exactly a month ago is found.
-DAYS = {"day": 1, "week": 7, "month": 31, "year": 366}
 
-_WORD = re.compile(r"\w+(?:['’]\w+)?")
-# Not after one or two letters or a second s: "bus" and "glass" are no plurals.
-_PLURAL = re.compile(r"(?<=\w\w[^s\W])s$")
-_PHRASE = re.compile(r'"([^"]+)"')
 _SITE = re.compile(r"\bsite:(\S+)", re.IGNORECASE)
-# Letters that Unicode does not take apart into a base and an accent.
-_FOLDS = str.maketrans({"ø": "o", "æ": "ae", "ß": "ss", "ł": "l", "’": "'"})
 
 
 class Result(Struct, frozen=True):
@@ -62,7 +52,7 @@ class ParsedQuery(Struct, frozen=True):
         rest = _SITE.sub(" ", query)
         return cls(
             words=tuple(dict.fromkeys(fold_words(rest))),
-            phrases=tuple(tuple(fold_words(phrase)) for phrase in _PHRASE.findall(rest)),
+            phrases=tuple(tuple(fold_words(phrase)) for phrase in re.findall(r'"([^"]+)"', rest)),
             site=site[1].lower().removeprefix("www.") if site else "",
         )
 
@@ -74,9 +64,10 @@ class SampleIndex:
         self._texts = [page.indexed or papers.get(page.document) or page.text for page in found]
         self._titles = [page_title(sample_world()[page.site], page) for page in found]
         self._words = [fold_words(f"{title}\n{text}") for title, text in zip(self._titles, self._texts, strict=True)]
+        # A word of the title counts like three of the text, of which it is one: a page about a thing beats one that
+        # mentions it.
         self._counts = [
-            # One less: the title is counted once as a part of the body.
-            Counter(body) + Counter(fold_words(title) * (TITLE_WEIGHT - 1))
+            Counter(body) + Counter(fold_words(title) * 2)
             for title, body in zip(self._titles, self._words, strict=True)
         ]
         self._sizes = [sum(counts.values()) for counts in self._counts]
@@ -132,9 +123,12 @@ def sample_index() -> SampleIndex:
 
 def fold_words(text: str) -> list[str]:
     """Without case, accents and plurals, so that Vindaro finds Vindarö and kettle finds kettles."""
-    folded = unicodedata.normalize("NFKD", text.lower().translate(_FOLDS))
-    found = _WORD.findall("".join(char for char in folded if not unicodedata.combining(char)))
-    return [_PLURAL.sub("", word) for word in found]
+    # Letters that Unicode does not take apart into a base and an accent.
+    plain = text.lower().translate(str.maketrans("øł’", "ol'")).replace("æ", "ae").replace("ß", "ss")
+    folded = unicodedata.normalize("NFKD", plain)
+    found = re.findall(r"\w+(?:['’]\w+)?", "".join(char for char in folded if not unicodedata.combining(char)))
+    # Not after one or two letters or a second s: "bus" and "glass" are no plurals.
+    return [re.sub(r"(?<=\w\w[^s\W])s$", "", word) for word in found]
 
 
 def make_snippet(text: str, weights: Mapping[str, float]) -> str:
@@ -158,5 +152,6 @@ def _has_phrase(body: Sequence[str], phrase: Sequence[str]) -> bool:
 
 
 def _first_day(time_range: str) -> str:
-    days = DAYS.get(time_range)
+    # Months and years at their longest, so that a page from exactly a month ago is found.
+    days = {"day": 1, "week": 7, "month": 31, "year": 366}.get(time_range)
     return (date.fromisoformat(TODAY) - timedelta(days=days)).isoformat() if days else ""

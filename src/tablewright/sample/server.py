@@ -33,8 +33,6 @@ from tablewright.sample.world import sample_edition, sample_world
 RESULTS_A_PAGE = 10
 # Sites differ by the Host header, which a browser cannot set: under this path the site is in the address.
 BROWSING = "/_/"
-# .example is reserved (RFC 2606), so no name of the sample is a real site.
-_HOST = re.compile(r"(?:www\.)?([a-z0-9-]+)\.example(?::\d+)?", re.IGNORECASE)
 # Addresses in links: of another site with its name, or of this one without.
 _ADDRESS = re.compile(r'(?<=href=")(?:http://www\.([a-z0-9-]+)\.example)?(/[^"]*)?(?=")')
 
@@ -171,7 +169,8 @@ class SampleWebHandler(BaseHTTPRequestHandler):
 
     def _answer(self) -> SampleResponse:
         web, url = self._web.web, urlsplit(self.path)
-        host = _HOST.fullmatch(self.headers.get("Host", ""))
+        # .example is reserved (RFC 2606), so no name of the sample is a real site.
+        host = re.fullmatch(r"(?:www\.)?([a-z0-9-]+)\.example(?::\d+)?", self.headers.get("Host", ""), re.IGNORECASE)
         if url.path == "/search":
             web.count("search")
             return search_answer({name: values[0] for name, values in parse_qs(url.query).items()})

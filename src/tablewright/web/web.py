@@ -179,8 +179,6 @@ def make_retrieved(fetched: Fetched, reading: Reading) -> Retrieved:
 
 # ── the cache ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
-# Facts on pages seldom change within a day, and a run can be repeated without a second bill.
-FRESH = timedelta(hours=24)
 # For answers that can change soon. It counts from the last request, so that a run of two hours can be repeated too.
 BRIEFLY = timedelta(hours=1)
 # A process notes no more often that it still sends requests; each note is a write to the store.
@@ -212,7 +210,8 @@ class WebCache:
         *,
         engine: str,
         policy: FetchPolicy,
-        fresh: timedelta = FRESH,
+        # Facts on pages seldom change within a day, and a run can be repeated without a second bill.
+        fresh: timedelta = timedelta(hours=24),
         offline: bool = False,
     ) -> None:
         self.fresh = fresh

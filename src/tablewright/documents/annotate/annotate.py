@@ -44,10 +44,6 @@ def _find_page_number(page_starts: Sequence[int], offset: int) -> int | None:
     return (bisect_right(page_starts, offset) or None) if page_starts else None
 
 
-# The doubt that `parse_comparable` records for 1.575: a fraction or a thousand.
-_THOUSAND = re.compile(r"(\d{1,3}\.\d{3}) may be \d+$")
-
-
 def _settle_ambiguity(properties: tuple[Property, ...], mark: str) -> tuple[Property, ...]:
     """Return the properties with 1.575 read by the text's decimal mark: as a fraction with ".", as 1575 with ","."""
     if not mark or not any(each.value.ambiguity.endswith(tuple("0123456789")) for each in properties):
@@ -56,7 +52,8 @@ def _settle_ambiguity(properties: tuple[Property, ...], mark: str) -> tuple[Prop
 
 
 def _apply_decimal_mark(each: Property, mark: str) -> Property:
-    doubt = _THOUSAND.match(each.value.ambiguity)
+    # The doubt that `parse_comparable` records for 1.575: a fraction or a thousand.
+    doubt = re.match(r"(\d{1,3}\.\d{3}) may be \d+$", each.value.ambiguity)
     if doubt is None:
         return each
     if mark == ".":

@@ -87,7 +87,6 @@ def _split_cell(value: LineCell, mark: re.Pattern[str]) -> Iterator[LineCell]:
 _SIDES = {"l": "Length", "w": "Width", "b": "Width", "h": "Height", "d": "Depth", "t": "Thickness"}
 _SIDE = r"(?:length|width|breadth|height|depth|thickness|[lwbhdt])"
 _LEGEND = re.compile(rf"(?<!\w){_SIDE}(?:\s?[x×*/]\s?{_SIDE}){{1,2}}(?!\w)", re.IGNORECASE)
-_SIDE_NAME = re.compile(_SIDE, re.IGNORECASE)
 # A number of a size with its own unit, as in 12' x 3".
 _SIZE_NUMBER = re.compile(r"\d[\d.,]*+(?:\s?(?:mm|cm|dm|km|m|inch(?:es)?|in|ft|feet|[\"'″′])(?!\w))?", re.IGNORECASE)
 
@@ -102,7 +101,7 @@ def _read_dimensions(label: str, value: LineCell, context: str) -> Iterator[Prop
     )
     if legend is None or size is None:
         return
-    names = [_SIDES[name[0].lower()] for name in _SIDE_NAME.findall(legend[0])]
+    names = [_SIDES[name[0].lower()] for name in re.findall(_SIDE, legend[0], re.IGNORECASE)]
     places = list(_SIZE_NUMBER.finditer(value.text, size.start, size.end))
     unit = size.unit or parse_comparable("1", label).unit
     if not len(names) == len(size.sizes) == len(places):
@@ -116,14 +115,16 @@ def _read_dimensions(label: str, value: LineCell, context: str) -> Iterator[Prop
 
 # ── what else a value says ───────────────────────────────────────────────────────────────────────────────────────────
 
-_QUALIFIED = re.compile(
-    r"(?<![^(),;])(?<!\d,)(?P<value>(?:[^(),;]|(?<=\d),(?=\d{3}(?!\d)))++)\((?P<what>[^()]{2,60})\)"
-)
-
 
 def _read_qualified_values(label: str, value: LineCell, context: str, day_first: bool | None) -> Iterator[Property]:
     """Yield each value of "420 km (in town), 310 km (on the motorway)" under the label with its qualifier."""
-    found = [each for each in _QUALIFIED.finditer(value.text) if _DIGIT.search(each["value"])]
+    found = [
+        each
+        for each in re.finditer(
+            r"(?<![^(),;])(?<!\d,)(?P<value>(?:[^(),;]|(?<=\d),(?=\d{3}(?!\d)))++)\((?P<what>[^()]{2,60})\)", value.text
+        )
+        if _DIGIT.search(each["value"])
+    ]
     for part in found if len(found) > 1 else ():
         qualifier = re.sub(r"\s+", " ", part["what"])
         name = f"{label} ({qualifier})"

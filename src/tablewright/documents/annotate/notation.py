@@ -13,30 +13,24 @@ from tablewright.values.dates import read_dates
 # The first 50 pages show how a document writes its numbers.
 SAMPLE_CHARACTERS = 200_000
 
-# Three digits behind a mark may be a thousand, so they prove nothing.
-_POINT = re.compile(r"(?<![\d.,])\d+\.(?:\d{1,2}|\d{4,})(?![\d.,]\d|\d)|\d,\d{3}\.\d")
-_COMMA = re.compile(r"(?<![\d.,])\d+,(?:\d{1,2}|\d{4,})(?![\d.,]\d|\d)|\d\.\d{3},\d")
-
 
 def detect_decimal_mark(text: str) -> str:
     """Return "." or "," if all fractions of the text have it, else "": it decides if 1.575 m is more than a km."""
     text = text[:SAMPLE_CHARACTERS]
-    point, comma = bool(_POINT.search(text)), bool(_COMMA.search(text))
+    # Three digits behind a mark may be a thousand, so they prove nothing.
+    point, comma = (
+        bool(re.search(r"(?<![\d.,])\d+\.(?:\d{1,2}|\d{4,})(?![\d.,]\d|\d)|\d,\d{3}\.\d", text)),
+        bool(re.search(r"(?<![\d.,])\d+,(?:\d{1,2}|\d{4,})(?![\d.,]\d|\d)|\d\.\d{3},\d", text)),
+    )
     return "" if point == comma else "." if point else ","
-
-
-# The same mark twice; other numbers with slashes are fractions.
-_WRITTEN_DATE = re.compile(r"(?<![\d/.-])(\d{1,2})\s?([/-])\s?(\d{1,2})\s?\2\s?(?:\d{4}|\d{2})(?![\d/])")
-_IN_WORDS = re.compile(
-    r"(?<!\w)(?:[^\W\d_]{3,12}\.?\s\d{1,2},?|\d{1,2}(?:st|nd|rd|th|\.)?\s[^\W\d_]{3,12}\.?,?)\s\d{4}(?!\d)"
-)
 
 
 def detect_day_first(text: str) -> bool | None:
     """Return True if 03/05/2021 is the third of May in this text; None if no other date shows it."""
     text = text[:SAMPLE_CHARACTERS]
     day, month, written = False, False, ""
-    for date in _WRITTEN_DATE.finditer(text):
+    # The same mark twice; other numbers with slashes are fractions.
+    for date in re.finditer(r"(?<![\d/.-])(\d{1,2})\s?([/-])\s?(\d{1,2})\s?\2\s?(?:\d{4}|\d{2})(?![\d/])", text):
         first, second = int(date[1]), int(date[3])
         day = day or (12 < first <= 31 and 1 <= second <= 12)
         month = month or (12 < second <= 31 and 1 <= first <= 12)
@@ -52,7 +46,16 @@ def _day_first_by_words(text: str, written: str) -> bool | None:
     found = next(iter(read_dates(written)), None)
     if found is None or not found.other_iso:
         return None
-    named = {date.iso for words in set(_IN_WORDS.findall(text)) for date in read_dates(words)}
+    named = {
+        date.iso
+        for words in set(
+            re.findall(
+                r"(?<!\w)(?:[^\W\d_]{3,12}\.?\s\d{1,2},?|\d{1,2}(?:st|nd|rd|th|\.)?\s[^\W\d_]{3,12}\.?,?)\s\d{4}(?!\d)",
+                text,
+            )
+        )
+        for date in read_dates(words)
+    }
     return None if (found.iso in named) == (found.other_iso in named) else found.iso in named
 
 

@@ -18,9 +18,6 @@ from tablewright.text import remove_invisible
 MAX_PART_BYTES = 100 * 1024**2
 _W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 _TEXT_TAGS = (f"{_W}t", f"{_W}tab", f"{_W}br", f"{_W}cr", f"{_W}noBreakHyphen")
-# The built-in styles keep these names in every language of Word.
-_HEADING_STYLE = re.compile(r"heading \d|title|subtitle", re.IGNORECASE)
-_AROUND = re.compile(r"word/(header|footer)\d*\.xml")
 
 
 def parse_docx(content: bytes, name: str) -> Parsed:
@@ -83,7 +80,10 @@ class _Package:
         for style in self._part("word/styles.xml").iter(f"{_W}style"):
             name = style.find(f"{_W}name")
             outline = style.find(f"{_W}pPr/{_W}outlineLvl")
-            if outline is not None or (name is not None and _HEADING_STYLE.fullmatch(name.get(f"{_W}val", ""))):
+            # The built-in styles keep these names in every language of Word.
+            if outline is not None or (
+                name is not None and re.fullmatch(r"heading \d|title|subtitle", name.get(f"{_W}val", ""), re.IGNORECASE)
+            ):
                 found.add(style.get(f"{_W}styleId", ""))
         return found
 
@@ -96,7 +96,7 @@ class _Package:
         """Write the headers or the footers, each text once: most documents have three of the same."""
         written: set[str] = set()
         for member in sorted(self._members):
-            if (match := _AROUND.fullmatch(member)) and match[1] == what:
+            if (match := re.fullmatch(r"word/(header|footer)\d*\.xml", member)) and match[1] == what:
                 for paragraph in self._part(member).iter(f"{_W}p"):
                     for line in _paragraph_lines(paragraph):
                         if line not in written:

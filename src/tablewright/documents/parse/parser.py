@@ -35,19 +35,7 @@ _OTHER_NAMES = {
     "tab": "tsv",
     "xlsm": "xlsx",
 }
-# First bytes that no other format has.
-_MAGIC = (
-    (b"%PDF-", "pdf"),
-    (b"\x89PNG\r\n\x1a\n", "png"),
-    (b"\xff\xd8\xff", "jpg"),
-    (b"II*\x00", "tiff"),
-    (b"MM\x00*", "tiff"),
-)
 
-# A page may begin with an XML declaration and comments.
-_HTML = re.compile(
-    rb"\s*+(?:<\?xml[^>]*+>\s*+)?(?:<!--(?>.*?-->)\s*+)*+<(?:!doctype\s+html|html|head|body)\b", re.I | re.S
-)
 # Three such headers at the start make an e-mail.
 _MAIL = re.compile(
     rb"^(?:From|Received|Return-Path|Delivered-To|Message-ID|MIME-Version|Date|Subject):[^\n]*\n", re.I | re.M
@@ -92,7 +80,14 @@ def detect_file_kind(content: bytes, name: str) -> str:
     if ending not in known_endings():
         ending = _OTHER_NAMES.get(ending, ending)
     head = content[:4096]
-    for magic, kind in _MAGIC:
+    # First bytes that no other format has.
+    for magic, kind in (
+        (b"%PDF-", "pdf"),
+        (b"\x89PNG\r\n\x1a\n", "png"),
+        (b"\xff\xd8\xff", "jpg"),
+        (b"II*\x00", "tiff"),
+        (b"MM\x00*", "tiff"),
+    ):
         if head.startswith(magic) or (kind == "pdf" and magic in head[:1024]):
             return kind
     if head.startswith((b"PK\x03\x04", b"PK\x05\x06")):
@@ -112,7 +107,12 @@ def detect_file_kind(content: bytes, name: str) -> str:
         raise Unreadable(f"{name} is of a kind that cannot be read.", advice=f"These can: {readable}.")
     if ending in known_endings():
         return ending
-    if _HTML.match(head.removeprefix(b"\xef\xbb\xbf")):
+    # A page may begin with an XML declaration and comments.
+    if re.match(
+        rb"\s*+(?:<\?xml[^>]*+>\s*+)?(?:<!--(?>.*?-->)\s*+)*+<(?:!doctype\s+html|html|head|body)\b",
+        head.removeprefix(b"\xef\xbb\xbf"),
+        re.I | re.S,
+    ):
         return "html"
     return "eml" if _MAIL.match(head) and len(_MAIL.findall(head)) >= 3 else "txt"
 

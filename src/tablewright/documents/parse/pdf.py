@@ -16,8 +16,6 @@ from tablewright.sandbox.limits import ParserDeadline
 
 # More pages are an attack.
 MAX_PAGES = 20_000
-# Less than a worker may take: pages read by then are kept, instead of all being lost.
-SECONDS = 90.0
 
 
 def parse_pdf(content: bytes, name: str) -> Parsed:
@@ -27,7 +25,8 @@ def parse_pdf(content: bytes, name: str) -> Parsed:
             raise Unreadable(f"{name} is a PDF without pages.", advice="It may be damaged; save or download it again.")
         draft = TextDraft()
         gaps = _Gaps()
-        for_all, for_images = ParserDeadline(SECONDS), ParserDeadline(image.SECONDS)
+        # Less than a worker may take: pages read by then are kept, instead of all being lost.
+        for_all, for_images = ParserDeadline(90.0), ParserDeadline(image.SECONDS)
         for number in range(min(count, MAX_PAGES)):
             gap = write_pdf_page(
                 draft, document, number, lambda page: () if for_images.is_over else _read_scanned_words(page)

@@ -57,10 +57,8 @@ def _strip_lines(text: str) -> list[str]:
 
 # ── Markdown ─────────────────────────────────────────────────────────────────────────────────────────────────────────
 
-_HEADING = re.compile(r" {0,3}#{1,6} +(\S.*)")
 # A line of = or - below a line makes it a heading.
 _UNDERLINE = re.compile(r" {0,3}(?:=+|-{2,})")
-_FRONT_MATTER_TITLE = re.compile(r"title:\s*[\"']?(.+?)[\"']?", re.IGNORECASE)
 
 
 def parse_markdown(content: bytes, name: str) -> Parsed:
@@ -79,7 +77,7 @@ def parse_markdown(content: bytes, name: str) -> Parsed:
 
 
 def _find_heading(line: str, below: str) -> tuple[int, int] | None:
-    if match := _HEADING.fullmatch(line):
+    if match := re.fullmatch(r" {0,3}#{1,6} +(\S.*)", line):
         bare = line.rstrip("#")
         # "# Title ##" is closed, "# C#" is not.
         end = len(bare.rstrip()) if bare.endswith(" ") else len(line)
@@ -95,7 +93,7 @@ def _front_matter_title(lines: list[str]) -> str:
     for line in lines[1:50]:
         if line == "---":
             break
-        if match := _FRONT_MATTER_TITLE.fullmatch(line):
+        if match := re.fullmatch(r"title:\s*[\"']?(.+?)[\"']?", line, re.IGNORECASE):
             return match[1]
     return ""
 

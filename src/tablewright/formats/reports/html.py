@@ -13,9 +13,6 @@ from tablewright.formats.reports import wording
 from tablewright.formats.reports.tidy import found_nothing
 from tablewright.formats.reports.wording import PARTS, ReportWords
 
-# The file must load nothing and run nothing, whatever its retrieved words contain.
-_POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
-
 
 def render_html_report(report: Report) -> str:
     """Write a tidy report as HTML."""
@@ -39,8 +36,9 @@ def _load_template() -> Template:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
+    # The file must load nothing and run nothing, whatever its retrieved words contain.
     environment.globals |= {
-        "policy": _POLICY,
+        "policy": "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'",
         "fewest_for_contents": 4,
         "shown_open": 12,
         "part_names": PARTS,

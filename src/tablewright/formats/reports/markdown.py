@@ -17,15 +17,6 @@ from tablewright.formats.reports.outline import (
 )
 from tablewright.formats.tables.markdown import escape_markdown
 
-# Marks that make a heading, list or quotation only at the start of a line.
-_LINE_START = re.compile(r"^(?:[#+=-]|\d{1,9}(?=[.)](?:\s|$)))")
-# A dollar sign that some viewers take as the end of a formula.
-_CLOSES_MATH = re.compile(r"(?<=\S)\$(?!\d)")
-# Parts of addresses that viewers turn into links without being asked.
-_AUTOLINK = re.compile(r"(?<=\bwww)\.|:(?=//)", re.IGNORECASE)
-# Characters that end a link or begin emphasis or a formula in some viewers, though an address may hold them.
-_UNSAFE_IN_ADDRESS = str.maketrans({mark: f"%{ord(mark):02X}" for mark in "()*~$"} | {"&": "&amp;"})
-
 
 def render_markdown_report(report: Report) -> str:
     lines: list[str] = []
@@ -72,10 +63,18 @@ def _write_markdown_run(run: TextRun) -> str:
 
 def _escape_words(text: str) -> str:
     """Escape text so that it stays plain at any place of a line."""
-    text = _CLOSES_MATH.sub(r"\\$", escape_markdown(text))
-    text = _AUTOLINK.sub(r"\\\g<0>", text)
-    return _LINE_START.sub(lambda found: f"{found[0]}\\" if found[0].isdecimal() else f"\\{found[0]}", text)
+    # A dollar sign that some viewers take as the end of a formula.
+    text = re.sub(r"(?<=\S)\$(?!\d)", r"\\$", escape_markdown(text))
+    # Parts of addresses that viewers turn into links without being asked.
+    text = re.sub(r"(?<=\bwww)\.|:(?=//)", r"\\\g<0>", text, flags=re.IGNORECASE)
+    # Marks that make a heading, list or quotation only at the start of a line.
+    return re.sub(
+        r"^(?:[#+=-]|\d{1,9}(?=[.)](?:\s|$)))",
+        lambda found: f"{found[0]}\\" if found[0].isdecimal() else f"\\{found[0]}",
+        text,
+    )
 
 
 def _escape_url(url: str) -> str:
-    return url.translate(_UNSAFE_IN_ADDRESS)
+    # Characters that end a link or begin emphasis or a formula in some viewers, though an address may hold them.
+    return re.sub(r"[()*~$]", lambda mark: f"%{ord(mark[0]):02X}", url).replace("&", "&amp;")

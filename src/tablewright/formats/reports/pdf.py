@@ -205,22 +205,12 @@ def _make_styles() -> dict[str, Any]:
 
 # One of the 14 fonts that every PDF viewer has, so it need not be embedded.
 PLAIN = "Helvetica"
-# Where Linux, macOS and Windows keep fonts.
-_FOLDERS = (
-    "/usr/share/fonts",
-    "/usr/local/share/fonts",
-    "~/.local/share/fonts",
-    "/Library/Fonts",
-    "/System/Library/Fonts/Supplemental",
-    "C:/Windows/Fonts",
-)
 # Fonts that viewers bring, each for words with one of these characters.
 _BROUGHT = {
     "HeiseiKakuGo-W5": re.compile(r"[\u3040-\u30ff]"),
     "HYGothic-Medium": re.compile(r"[\u1100-\u11ff\uac00-\ud7af]"),
     "STSong-Light": re.compile(r"[\u2e80-\u9fff\uf900-\ufaff\uff00-\uffef]"),
 }
-_WORDS = re.compile(r"\S+|\s+")
 
 
 def split_by_font(text: str) -> list[tuple[str, str]]:
@@ -228,7 +218,7 @@ def split_by_font(text: str) -> list[tuple[str, str]]:
 
     Helvetica, which every viewer has, covers western Europe. Other words use an installed font with their characters,
     and Chinese, Japanese and Korean one that viewers provide. A character that no font has becomes a question mark."""
-    words = map(choose_font, _WORDS.findall(text))
+    words = map(choose_font, re.findall(r"\S+|\s+", text))
     return [(font, "".join(word for _, word in group)) for font, group in groupby(words, key=lambda each: each[0])]
 
 
@@ -262,7 +252,18 @@ def find_installed_fonts() -> tuple[tuple[str, frozenset[int]], ...]:
     there is always one."""
     import reportlab
 
-    folders = [Path(folder).expanduser() for folder in _FOLDERS]
+    # Where Linux, macOS and Windows keep fonts.
+    folders = [
+        Path(folder).expanduser()
+        for folder in (
+            "/usr/share/fonts",
+            "/usr/local/share/fonts",
+            "~/.local/share/fonts",
+            "/Library/Fonts",
+            "/System/Library/Fonts/Supplemental",
+            "C:/Windows/Fonts",
+        )
+    ]
     folders = [*filter(Path.is_dir, folders), Path(reportlab.__file__).parent / "fonts"]
     # Free fonts with many scripts first; Vera, which comes with reportlab, last, so that one is always found.
     files = ("DejaVuSans.ttf", "NotoSans-Regular.ttf", "Arial Unicode.ttf", "arial.ttf", "Arial.ttf", "Vera.ttf")

@@ -36,8 +36,6 @@ from tablewright.messages.catalogue import (
     translate,
 )
 
-_ADDRESS = re.compile(r"https?://[^\s<>\"'`\\{}|^]{1,2040}", re.IGNORECASE)
-_SITE = re.compile(r"(?:\w[\w-]*(?:\.\w[\w-]*)*\.?|\[[0-9a-f:.]+\])(?::\d{1,5})?", re.IGNORECASE)
 # How sure a value is and why there is none; how a claim came out, and what a quote says to it.
 MARKS: ReportText[dict[Label | Verdict | Stance | Reason, str]] = {
     "high": "high",
@@ -79,10 +77,16 @@ PARTS: ReportText[dict[str, str]] = {
 
 def safe_link(url: str) -> str:
     """Return the address if it may become a link: http or https, a host, and no user name or password; else ""."""
-    if not _ADDRESS.fullmatch(url):
+    if not re.fullmatch(r"https?://[^\s<>\"'`\\{}|^]{1,2040}", url, re.IGNORECASE):
         return ""
     try:
-        return url if _SITE.fullmatch(urlsplit(url).netloc) else ""
+        return (
+            url
+            if re.fullmatch(
+                r"(?:\w[\w-]*(?:\.\w[\w-]*)*\.?|\[[0-9a-f:.]+\])(?::\d{1,5})?", urlsplit(url).netloc, re.IGNORECASE
+            )
+            else ""
+        )
     except ValueError:
         return ""
 

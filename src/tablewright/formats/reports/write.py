@@ -17,7 +17,6 @@ from tablewright.formats.reports.markdown import render_markdown_report
 from tablewright.formats.reports.tidy import map_texts, tidy_report
 
 REPORT_FORMATS: tuple[ReportFormat, ...] = get_args(ReportFormat)
-_ENDINGS: dict[str, ReportFormat] = {**{name: name for name in REPORT_FORMATS}, "markdown": "md", "htm": "html"}
 
 
 def render_report(report: Report, format: ReportFormat) -> bytes:
@@ -43,7 +42,8 @@ def render_report(report: Report, format: ReportFormat) -> bytes:
 def report_format(path: Path) -> ReportFormat:
     """Return the format of a file name. Raise an error if it cannot be written here, before anything is spent."""
     ending = path.suffix.lower().removeprefix(".")
-    if format := _ENDINGS.get(ending):
+    ending = {"markdown": "md", "htm": "html"}.get(ending, ending)
+    if format := next((each for each in REPORT_FORMATS if each == ending), None):
         if format == "pdf":
             _require_reportlab()
         return format

@@ -32,13 +32,6 @@ CHUNK_BYTES = 256 * 1024
 STORED, DEFLATED = 0, 8
 # The signature, and after 22 bytes that the directory repeats, the lengths of the name and of the extra field.
 _LOCAL_HEADER = struct.Struct("<4s22xHH")
-# A row or cell of a sheet: (is a row, column letters, row number, nothing inside)
-_XLSX_TAG = re.compile(
-    rb"<(?:[\w.-]+:)?(?:(row)|c)(?=[\s/>])(?:[^<>]*?\sr\s*=\s*[\"']([A-Za-z]{0,3})([0-9]{1,7})[\"'])?[^<>]*?(/?)>"
-)
-_XLSX_ERROR = re.compile(rb"\st\s*=\s*[\"']e[\"']")
-_ODS_TAG = re.compile(rb"<table:(table|table-row|table-cell|covered-table-cell)(?=[\s/>])([^<>]*?)(/?)>")
-_ODS_NAME = re.compile(rb"table:name\s*=\s*[\"']([^\"']*)")
 _ODS_ERROR = re.compile(rb"calcext:value-type\s*=\s*[\"']error")
 _ODS_REPEATED = re.compile(rb"number-(?:rows|columns)-repeated\s*=\s*[\"']([0-9]{1,9})")
 
@@ -177,10 +170,14 @@ class XlsxMeter(SheetMeter):
         self._seen: set[int] = set()
 
     def _read(self, tags: bytes) -> None:
-        self.size.errors += len(_XLSX_ERROR.findall(tags))
+        self.size.errors += len(re.findall(rb"\st\s*=\s*[\"']e[\"']", tags))
         row, column, columns, seen = self._row, self._column, self._columns, self._seen
         last_row, last_column = self.size.rows, self.size.columns
-        for is_row, letters, digits, closed in _XLSX_TAG.findall(tags):
+        # A row or cell of a sheet: (is a row, column letters, row number, nothing inside)
+        for is_row, letters, digits, closed in re.findall(
+            rb"<(?:[\w.-]+:)?(?:(row)|c)(?=[\s/>])(?:[^<>]*?\sr\s*=\s*[\"']([A-Za-z]{0,3})([0-9]{1,7})[\"'])?[^<>]*?(/?)>",
+            tags,
+        ):
             if is_row:
                 row, column = (int(digits) if digits else row + 1), 0
                 if row in seen:
@@ -214,12 +211,14 @@ class OdsMeter(SheetMeter):
         self._name = ""
 
     def _read(self, tags: bytes) -> None:
-        for tag, attributes, closed in _ODS_TAG.findall(tags):
+        for tag, attributes, closed in re.findall(
+            rb"<table:(table|table-row|table-cell|covered-table-cell)(?=[\s/>])([^<>]*?)(/?)>", tags
+        ):
             match = _ODS_REPEATED.search(attributes)
             repeated = int(match[1]) if match else 1
             if tag == b"table":
                 self._row = self._repeated = self._column = 0
-                name = _ODS_NAME.search(attributes)
+                name = re.search(rb"table:name\s*=\s*[\"']([^\"']*)", attributes)
                 self._name = unescape(name[1].decode("utf-8", "replace")) if name else ""
             elif tag == b"table-row":
                 self._row += self._repeated

@@ -23,8 +23,6 @@ from tablewright.formats.tables.limits import MAX_FIELD_CHARS
 
 # Characters that no database stores: NULs and halves of surrogate pairs.
 _NOT_TEXT = re.compile("[\0\ud800-\udfff]")
-# Numbers in this range may be years, and a year may be the header of a column of numbers.
-_YEARS = range(1500, 2200)
 
 
 class NativeColumn:
@@ -32,7 +30,8 @@ class NativeColumn:
 
     def __init__(self) -> None:
         self._families: set[str] = set()
-        self._texts = TextColumn(_read_text_cell, NOT_NUMBERS)
+        # Numbers that are texts in a typed file (a workbook, JSON) are texts because their owner wanted them so.
+        self._texts = TextColumn(_read_text_cell, frozenset(_PATTERNS) - frozenset(NUMBER_STYLES))
         self.infinite = 0
         self.mended = 0
 
@@ -196,7 +195,8 @@ def _type_family(value: Any) -> str:
 
 
 def _looks_like_year(value: Any) -> bool:
-    return isinstance(value, int | float) and value in _YEARS
+    # Numbers in this range may be years, and a year may be the header of a column of numbers.
+    return isinstance(value, int | float) and value in range(1500, 2200)
 
 
 def _read_native_number(value: int | float | Decimal) -> Cell:
@@ -259,10 +259,6 @@ _PATTERNS = {
     "url": _compile_padded(r"(?i:https?)://[^\s/?#]\S*"),
     "email": _compile_padded(r"[^\s@,;<>]+@[^\s@,;<>]+\.[^\s@,;<>.]+"),
 }
-# The same years as `_YEARS`, as text: in a column of numbers such a header is a name, not a value.
-_YEAR = re.compile(r"\s*(?:1[5-9]|20|21)[0-9]{2}\s*")
-# Numbers that are texts in a typed file (a workbook, JSON) are texts because their owner wanted them so.
-NOT_NUMBERS = frozenset(_PATTERNS) - frozenset(NUMBER_STYLES)
 
 # A float holds 15 decimal digits exactly; a longer number stays text.
 MAX_DIGITS = 15
@@ -323,7 +319,10 @@ class TextColumn:
         kind = self.kind
         if kind == "text" or not header or header.isspace():
             return False
-        return _are_all_of_kind(kind, [header]) and not (kind in NUMBER_STYLES and _YEAR.fullmatch(header))
+        # The same years as `_YEARS`, as text: in a column of numbers such a header is a name, not a value.
+        return _are_all_of_kind(kind, [header]) and not (
+            kind in NUMBER_STYLES and re.fullmatch(r"\s*(?:1[5-9]|20|21)[0-9]{2}\s*", header)
+        )
 
     def other_kind(self, header: str) -> bool:
         """Return True if a header is certainly no value of the column below it."""

@@ -20,8 +20,6 @@ from tablewright.formats.tables.limits import MAX_LINE_CHARS
 CHUNK_BYTES = 1024 * 1024
 # Enough for the detector; its time grows with the sample.
 GUESS_BYTES = 64 * 1024
-# Fewer bytes beyond ASCII fit any encoding: then it is Western European, or damage.
-MIN_GUESS_BYTES = 6
 
 # UTF-32 first: its little-endian mark begins with that of UTF-16.
 _MARKS = (
@@ -36,20 +34,8 @@ _LEGACY = (
     *("cp1252", "cp932", "gb18030", "big5", "euc_kr", "euc_jp", "cp1251", "cp1250", "cp1253", "cp1254"),
     *("cp1255", "cp1256", "koi8_r", "cp437", "cp850", "mac_roman"),
 )
-# Names that the menus of spreadsheets use, for encodings that are common enough to be named to a user.
-_LABELS = {
-    "cp1252": "Windows-1252 (Western European)",
-    "cp932": "Shift-JIS",
-    "gb18030": "GBK",
-    "cp1251": "Windows-1251",
-}
 # Lines of ASCII say nothing of an encoding, and would water down the detector's statistics.
 _NON_ASCII_LINE = re.compile(rb"(?<![^\r\n])[^\r\n]*[\x80-\xff][^\r\n]*[\r\n]*")
-_LINE_END = re.compile(r"[\r\n]")
-# Bytes that text never holds; NUL is judged apart, as UTF-16 is full of it.
-_CONTROL = re.compile(rb"[\x01-\x08\x0e-\x1f\x7f]")
-# C1 control characters, or a ÿ (byte FF) that ends no syllable: bytes of something else than text.
-_IMPLAUSIBLE = re.compile(r"[\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f]|(?<![^\W\d_])ÿ")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -126,7 +112,8 @@ def detect_unmarked_utf16(head: bytes) -> str | None:
     even, odd = head[0::2].count(0), head[1::2].count(0)
     codec = "utf-16-le" if odd > even else "utf-16-be"
     many, few = max(even, odd), min(even, odd)
-    plain = is_utf8(head) and not _CONTROL.search(head)
+    # Bytes that text never holds; NUL is judged apart, as UTF-16 is full of it.
+    plain = is_utf8(head) and not re.search(rb"[\x01-\x08\x0e-\x1f\x7f]", head)
     # A quarter of NULs where the rest is clean ASCII, 2 % where other letters stand between; UTF-16 has them on one
     # side only, so more than a fifth as many on the other side mean binary data.
     if many * (4 if plain else 50) < len(head) or few * 5 > many:
@@ -168,15 +155,27 @@ def _open_legacy_text(path: Path, bad: int) -> TextFile:
             f"{path.name} is not valid UTF-8 text: byte {bad:,} cannot be read.",
             advice="Save it as UTF-8, or name its encoding with --encoding.",
         )
-    label = _LABELS.get(encoding, encoding)
+    # Names that the menus of spreadsheets use, for encodings that are common enough to be named to a user.
+    label = {
+        "cp1252": "Windows-1252 (Western European)",
+        "cp932": "Shift-JIS",
+        "gb18030": "GBK",
+        "cp1251": "Windows-1251",
+    }.get(encoding, encoding)
     warning = f"{path.name} is not UTF-8; it was read as {label}. Name its encoding if letters look wrong."
     return TextFile(path=path, encoding=encoding, warnings=(warning,))
 
 
 def _guess_encoding(lines: bytes) -> str | None:
     beyond_ascii = sum(1 for byte in lines if byte > 127)
-    candidates = _LEGACY if beyond_ascii >= MIN_GUESS_BYTES else _LEGACY[:1]
-    matches = [match for match in from_bytes(lines, cp_isolation=[*candidates]) if not _IMPLAUSIBLE.search(str(match))]
+    # Fewer bytes beyond ASCII fit any encoding: then it is Western European, or damage.
+    candidates = _LEGACY if beyond_ascii >= 6 else _LEGACY[:1]
+    # C1 control characters, or a ÿ (byte FF) that ends no syllable: bytes of something else than text.
+    matches = [
+        match
+        for match in from_bytes(lines, cp_isolation=[*candidates])
+        if not re.search(r"[\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f]|(?<![^\W\d_])ÿ", str(match))
+    ]
     if not matches:
         return None
     # Equal results are common among relatives such as cp1252 and cp1250; the order of `_LEGACY` breaks the tie.
@@ -201,7 +200,7 @@ def _check_text(text: TextFile, *, long_lines: bool) -> None:
                 raise BadFile(f"{text.path.name} holds a NUL character at byte {at:,}; a text table has none.")
             # Lines are measured across chunks without holding them: an endless line would fill the memory of the csv
             # module.
-            first = _LINE_END.search(chunk)
+            first = re.search(r"[\r\n]", chunk)
             unbroken += first.start() if first else len(chunk)
             if unbroken > MAX_LINE_CHARS and not long_lines:
                 size = MAX_LINE_CHARS // 1024**2

@@ -36,7 +36,6 @@ SAMPLE_CHARS = 256 * 1024
 # One more line after the last. It comes back as a record of its own unless a quoted field swallowed it, which is how an
 # unclosed quote shows: the csv module itself says nothing. No text has NULs (`TextFile` refused them).
 END = "\0"
-_LINE_END = re.compile(r"\r\n|\r|\n")
 
 
 def read_delimited(text: TextFile, *, header: bool, delimiter: str | None) -> Incoming:
@@ -159,7 +158,7 @@ def _read_escaped_text(text: str) -> Cell:
 
 def _first_line_of_value(record: Sequence[str], last_line: int) -> int:
     """Return the line in which the last value of a record begins, if the record ends in `last_line`."""
-    return last_line - len(_LINE_END.findall(record[-1]))
+    return last_line - len(re.findall(r"\r\n|\r|\n", record[-1]))
 
 
 # Larger: slower for each candidate; smaller: a preamble or a few odd lines would outvote the table.
@@ -170,7 +169,6 @@ QUOTE_SAMPLE_CHARS = 64 * 1024
 DELIMITERS = ("\t", "|", ";", ",")
 # A separator for files that have none: our own exports quote a value that holds it.
 ONE_COLUMN = "\x1f"
-_SEP_LINE = re.compile(r"(?i)sep=(.)(?:\r\n|\r|\n|\Z)")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -196,7 +194,7 @@ def sniff_dialect(sample: str, *, whole: bool, delimiter: str | None = None, tab
             f"{delimiter!r} cannot separate columns.", advice="Use one character, such as , or ; or | or a tab."
         )
     skip = 0
-    if (match := _SEP_LINE.match(sample)) and match[1] not in "\r\n\"'\0":
+    if (match := re.match(r"(?i)sep=(.)(?:\r\n|\r|\n|\Z)", sample)) and match[1] not in "\r\n\"'\0":
         delimiter = delimiter or match[1]
         sample, skip = sample[match.end() :], 1
     candidates = [delimiter] if delimiter else [*DELIMITERS]
@@ -301,8 +299,6 @@ def _detect_quote(sample: str, delimiter: str) -> str:
 # `_CARE` is a fast first look: most values need neither a quote nor an apostrophe. `_QUOTED` decides.
 _CARE = re.compile(r"""[,;|"\x00-\x1f]|^[\W_]|\s\Z""")
 _QUOTED = re.compile(r"""[,;|"\x00-\x1f\x85\u2028\u2029]|^[\s'\ufeff]|\s\Z""")
-# One write for many lines. Larger: more memory for wide rows, and no gain in speed.
-BUFFER_ROWS = 1000
 
 
 class CsvWriter:
@@ -317,7 +313,8 @@ class CsvWriter:
         for row in rows:
             cells = row.cells
             lines.append(self._line([text(cells.get(field, PENDING)) for field, text in self._columns]))
-            if len(lines) == BUFFER_ROWS:
+            # One write for many lines. Larger: more memory for wide rows, and no gain in speed.
+            if len(lines) == 1000:
                 self._put(lines)
                 lines = []
         self._put(lines)

@@ -256,11 +256,6 @@ def _list_names(columns: Iterable[str]) -> str:
     return f"of {', '.join(names[:5])}{more}"
 
 
-# Control characters, zero-width spaces and byte-order marks: two names that differ only in them look the same.
-_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u200b\u2060\ufeff]")
-_SPACE = re.compile(r"[\t\n\r\x0b\x0c\x85\u2028\u2029]+")
-
-
 def make_column_names(headers: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the column names for these headers, and a sentence for each name that differs from its header."""
     warnings: list[str] = []
@@ -284,8 +279,9 @@ def make_column_names(headers: Sequence[str]) -> tuple[tuple[str, ...], tuple[st
 
 
 def _clean_header(header: str, warnings: list[str]) -> str:
-    spaced = _SPACE.sub(" ", header).strip("\ufeff ")
-    name = _CONTROL.sub("", spaced).strip()
+    spaced = re.sub(r"[\t\n\r\x0b\x0c\x85\u2028\u2029]+", " ", header).strip("\ufeff ")
+    # Control characters, zero-width spaces and byte-order marks: two names that differ only in them look the same.
+    name = re.sub(r"[\x00-\x1f\x7f-\x9f\u200b\u2060\ufeff]", "", spaced).strip()
     if name and name != spaced.strip():
         warnings.append(f"The name of the column {_quote_name(name)} had invisible characters; they are left out.")
     if "{" in name or "}" in name:

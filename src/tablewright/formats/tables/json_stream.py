@@ -11,12 +11,6 @@ from typing import Any, TextIO
 
 from tablewright.errors import BadFile
 
-# Characters read at a time. Larger: more memory for a file of short values; smaller: more calls.
-CHUNK = 256 * 1024
-# A value is decoded in one piece, so this bounds the memory; a row of real data is far below.
-MAX_VALUE_CHARS = 256 * 1024**2
-# No literal of so few characters says more than a float holds.
-EXACT_CHARS = 17
 _SPACE = re.compile(r"[ \t\n\r]*")
 
 
@@ -39,7 +33,8 @@ def read_float(literal: str) -> float | str:
     if not isfinite(number):
         return literal
     # "and number": a tiny literal such as 1e-400 becomes 0.0, which is not what was written.
-    if (len(literal) <= EXACT_CHARS and number) or _significant_digits(literal) == _significant_digits(repr(number)):
+    # No literal of so few characters says more than a float holds.
+    if (len(literal) <= 17 and number) or _significant_digits(literal) == _significant_digits(repr(number)):
         return number
     long = LongFloat(number)
     long.literal = literal
@@ -140,9 +135,11 @@ class JsonStream:
     def _more(self) -> bool:
         """Reads on, dropping what was taken; at the end of the file nothing moves."""
         waiting = len(self._buffer) - self._at
-        if waiting > MAX_VALUE_CHARS:
+        # A value is decoded in one piece, so this bounds the memory; a row of real data is far below.
+        if waiting > (256 * 1024**2):
             raise self._bad("one value is too large", self._at)
-        chunk = "" if self._ended else self._stream.read(max(CHUNK, waiting))  # doubling keeps a long value linear
+        # Characters read at a time. Larger: more memory for a file of short values; smaller: more calls.
+        chunk = "" if self._ended else self._stream.read(max(256 * 1024, waiting))  # doubling keeps a long value linear
         if not chunk:
             self._ended = True
             return False

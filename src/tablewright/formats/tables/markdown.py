@@ -10,13 +10,6 @@ from typing import BinaryIO
 from tablewright.domain.model import PENDING, Row, Table
 from tablewright.formats.tables.sheet import ExportColumn, export_columns
 
-# An underscore inside a word is plain in GitHub's Markdown; escaping it would spoil names such as row_id.
-_MARKUP = re.compile(r"[\\`*\[\]~|]|(?<!\w)_|_(?!\w)")
-# Only what would be read as an entity: "AT&T" stays readable in the source.
-_ENTITY = re.compile(r"&(?=#?\w+;)")
-_LINE_END = re.compile(r"\r\n|[\r\n\x0b\x0c\x85\u2028\u2029]")
-_CONTROL = re.compile(r"[\x00-\x08\x0e-\x1f\x7f-\x9f]")
-
 
 def render_markdown_table(table: Table, max_rows: int = 20) -> str:
     stream = io.BytesIO()
@@ -54,6 +47,12 @@ class MarkdownWriter:
 
 
 def escape_markdown(text: str) -> str:
-    text = _ENTITY.sub("&amp;", text.strip()).replace("<", "&lt;").replace(">", "&gt;")
-    text = _MARKUP.sub(r"\\\g<0>", text)
-    return _CONTROL.sub("\ufffd", _LINE_END.sub("<br>", text).replace("\t", " "))
+    # Only what would be read as an entity: "AT&T" stays readable in the source.
+    text = re.sub(r"&(?=#?\w+;)", "&amp;", text.strip()).replace("<", "&lt;").replace(">", "&gt;")
+    # An underscore inside a word is plain in GitHub's Markdown; escaping it would spoil names such as row_id.
+    text = re.sub(r"[\\`*\[\]~|]|(?<!\w)_|_(?!\w)", r"\\\g<0>", text)
+    return re.sub(
+        r"[\x00-\x08\x0e-\x1f\x7f-\x9f]",
+        "\ufffd",
+        re.sub(r"\r\n|[\r\n\x0b\x0c\x85\u2028\u2029]", "<br>", text).replace("\t", " "),
+    )

@@ -75,10 +75,6 @@ def _cast_to_microseconds(column: Any, wanted: Any) -> Any:
         return column.cast(arrow.string())
 
 
-# A row group is held in memory until it is written. Larger: better compression; smaller: flatter memory.
-GROUP_ROWS = 20_000
-
-
 class ParquetWriter:
     """Typed columns. Dates may be partial ("2024-05") and money has a currency, so both are text."""
 
@@ -95,7 +91,8 @@ class ParquetWriter:
             for column, values in zip(self._columns, self._pending, strict=True):
                 # Column-wise, because Parquet writes columns, not rows.
                 values.append(_to_parquet_value(column, cells.get(column.field, PENDING)))
-            if self._pending and len(self._pending[0]) >= GROUP_ROWS:
+            # A row group is held in memory until it is written. Larger: better compression; smaller: flatter memory.
+            if self._pending and len(self._pending[0]) >= 20_000:
                 self._flush()
 
     def close(self) -> None:

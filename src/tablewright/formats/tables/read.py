@@ -97,7 +97,6 @@ SUFFIXES: dict[str, Kind] = {
 }
 READABLE: tuple[Kind, ...] = get_args(Kind)
 
-_OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 # First bytes of files that are often mistaken for tables, and what they are, for the error.
 _MAGIC: tuple[tuple[bytes, str], ...] = (
     (b"\x89PNG\r\n\x1a\n", "a PNG image"),
@@ -124,12 +123,6 @@ _MAGIC: tuple[tuple[bytes, str], ...] = (
     (b"ARROW1\x00\x00", "an Arrow file"),
     (b"Obj\x01", "an Avro file"),
 )
-# Many sites offer an HTML table under the name of an .xls file.
-_HTML = re.compile(rb"\s*(?:<!doctype html|<html|<table)", re.IGNORECASE)
-# An array must open an object: "[1]" or "[note]" may begin a CSV as well.
-_JSON = re.compile(r"\s*(?:\[\s*\{\s*[\"}]|\{\s*\")")
-# Byte-order marks of UTF-8 and UTF-16; a text that has one is no binary file, however many control bytes follow.
-_MARKS = (b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")
 
 
 def detect_table_kind(path: Path, format: str | None = None) -> tuple[Kind, tuple[str, ...]]:
@@ -162,7 +155,7 @@ def detect_table_kind(path: Path, format: str | None = None) -> tuple[Kind, tupl
 def _detect_by_content(path: Path, head: bytes) -> Kind | None:
     if head.startswith(b"PAR1"):
         return "parquet"
-    if head.startswith(_OLE):
+    if head.startswith(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"):
         return _detect_ole_kind(path)
     if head.startswith((b"PK\x03\x04", b"PK\x05\x06")):
         return _detect_zip_kind(path)
@@ -170,7 +163,8 @@ def _detect_by_content(path: Path, head: bytes) -> Kind | None:
         if head.startswith(magic):
             advice = "Unpack it first." if "archive" in what else ""
             raise BadFile(f"{path.name} is {what}, not a table.", advice=advice)
-    if _HTML.match(head):
+    # Many sites offer an HTML table under the name of an .xls file.
+    if re.match(rb"\s*(?:<!doctype html|<html|<table)", head, re.IGNORECASE):
         raise BadFile(f"{path.name} is a web page (HTML), not a table.", advice="Save the table itself as CSV or XLSX.")
     if _has_control_bytes(head):
         raise BadFile(f"{path.name} is a binary file, not a table.")
@@ -222,7 +216,12 @@ def _detect_zip_kind(path: Path) -> Kind:
 
 def _has_control_bytes(head: bytes) -> bool:
     """Return True if more than a few bytes are control characters, in neither UTF-8 nor UTF-16."""
-    if head.startswith(_MARKS) or detect_unmarked_utf16(head) or (0 not in head and is_utf8(head)):
+    # Byte-order marks of UTF-8 and UTF-16; a text that has one is no binary file, however many control bytes follow.
+    if (
+        head.startswith((b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff"))
+        or detect_unmarked_utf16(head)
+        or (0 not in head and is_utf8(head))
+    ):
         return False
     control = sum(head.count(byte) for byte in range(32) if byte not in (9, 10, 11, 12, 13, 26, 27))
     # 5 %: a stray control character in a text is damage that the decoder reports with its place.
@@ -230,19 +229,18 @@ def _has_control_bytes(head: bytes) -> bool:
 
 
 def looks_like_json(head: bytes) -> bool:
-    return bool(_JSON.match(head.removeprefix(b"\xef\xbb\xbf").decode("utf-8", "replace")))
+    # An array must open an object: "[1]" or "[note]" may begin a CSV as well.
+    return bool(
+        re.match(r"\s*(?:\[\s*\{\s*[\"}]|\{\s*\")", head.removeprefix(b"\xef\xbb\xbf").decode("utf-8", "replace"))
+    )
 
 
 def _name_kind(kind: str) -> str:
     return f"{'an' if kind[0] in 'xo' else 'a'} {'Parquet' if kind == 'parquet' else kind.upper()}"
 
 
-# First bytes of Parquet, OLE and zip files, whatever the name says.
-_CONTAINERS = (b"PAR1", b"\xd0\xcf\x11\xe0", b"PK")
 # Each batch in the spool begins with its length, so that one batch at a time is decoded.
 _LENGTH = struct.Struct(">Q")
-# Rows encoded at a time; a batch is held in memory on both sides.
-_BATCH_ROWS = 500
 
 # A value as its owner gave it, with its text; a cell with a history, as our own exports have; or nothing.
 Spooled: TypeAlias = tuple[Value, str | None] | Cell | None
@@ -256,7 +254,12 @@ def is_plain_text(path: Path) -> bool:
     except OSError:
         return True  # reading it says what is wrong
     kind = SUFFIXES.get(path.suffix.lower(), "csv")
-    return kind in ("csv", "tsv") and not head.startswith(_CONTAINERS) and not looks_like_json(head)
+    # First bytes of Parquet, OLE and zip files, whatever the name says.
+    return (
+        kind in ("csv", "tsv")
+        and not head.startswith((b"PAR1", b"\xd0\xcf\x11\xe0", b"PK"))
+        and not looks_like_json(head)
+    )
 
 
 def read_to_spool(
@@ -291,7 +294,8 @@ def _write_spool(file: BinaryIO, incoming: Incoming, path: Path) -> None:
     most = max(UNZIP_RATIO_FREE_BYTES, UNZIP_RATIO * path.stat().st_size)
     written = 0
     rows = incoming.rows()
-    while batch := list(islice(rows, _BATCH_ROWS)):
+    # Rows encoded at a time; a batch is held in memory on both sides.
+    while batch := list(islice(rows, 500)):
         packed = encoder.encode([[_to_spooled(cell) for cell in row] for row in batch])
         written += len(packed)
         if written > most:

@@ -52,7 +52,7 @@ def export_columns(
     fields = exported_fields(heading.fields)
     asked = {field.name for field in fields if field.is_asked} if evidence_fields is None else set(evidence_fields)
     taken = {column_key(field.name) for field in fields}
-    more = (*(_EVIDENCE_COLUMNS if evidence else ()), *(_COST_COLUMN if cost else ()))
+    more = (*(_EVIDENCE_COLUMNS if evidence else ()), *((("cost", "number", cell_cost),) if cost else ()))
     columns = []
     for field in fields:
         columns.append(ExportColumn(name=field.name, field=field.name, type=field.type))
@@ -103,7 +103,6 @@ _EVIDENCE_COLUMNS: tuple[ExtraColumn, ...] = (
     ("stale", "boolean", lambda cell: cell.stale or None),
     ("note", "text", lambda cell: cell.error),
 )
-_COST_COLUMN: tuple[ExtraColumn, ...] = (("cost", "number", cell_cost),)
 
 
 # Said inside the cell, because a cut text looks whole otherwise.

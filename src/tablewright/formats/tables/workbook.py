@@ -19,10 +19,7 @@ from tablewright.formats.tables.archive import SheetSize, measure_sheets
 from tablewright.formats.tables.columns import is_empty_value
 from tablewright.formats.tables.incoming import Batch, Grid, Incoming, batch_records, survey_grid
 
-# The list of sheets and its links are a few kilobytes; a cut XML fails to parse, and the sheets are then not named.
-MAX_INDEX_BYTES = 4 * 1024**2
 _MAIN = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
-_LINK = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}id"
 
 
 def read_workbook(path: Path, kind: str, *, header: bool, sheet: str | None) -> Incoming:
@@ -113,8 +110,9 @@ def _members_by_name(path: Path, sizes: dict[str, SheetSize]) -> dict[str, str]:
                 link.get("Id"): link.get("Target", "")
                 for link in _parse_member(archive, "xl/_rels/workbook.xml.rels").iter()
             }
+            link = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}id"
             sheets = [
-                (sheet.get("name", ""), links.get(sheet.get(_LINK), ""))
+                (sheet.get("name", ""), links.get(sheet.get(link), ""))
                 for sheet in _parse_member(archive, "xl/workbook.xml").iter(f"{_MAIN}sheet")
             ]
     except (KeyError, ElementTree.ParseError, zipfile.BadZipFile):
@@ -126,7 +124,8 @@ def _members_by_name(path: Path, sizes: dict[str, SheetSize]) -> dict[str, str]:
 
 def _parse_member(archive: zipfile.ZipFile, member: str) -> ElementTree.Element:
     with archive.open(member) as file:
-        return ElementTree.fromstring(file.read(MAX_INDEX_BYTES))
+        # The list of sheets and its links are a few kilobytes; a cut XML fails to parse: the sheets are then not named.
+        return ElementTree.fromstring(file.read(4 * 1024**2))
 
 
 def _open_workbook(path: Path) -> CalamineWorkbook:
@@ -162,11 +161,6 @@ class CalamineErrors:
         ) from error
 
 
-# Workbooks that were copied together for years collect tens of thousands of styles; a cut one only loses currencies.
-MAX_STYLES_BYTES = 16 * 1024**2
-# "GBP" or [$GBP] or [$£-809]; a dollar or yen sign alone does not say which.
-_CODE = re.compile(r'"\s*([A-Z]{3})\s*"|\[\$([A-Z]{3})(?:-[0-9A-Fa-f]+)?\]')
-_SIGN = re.compile(r'"\s*([€£])\s*"|\[\$([€£])(?:-[0-9A-Fa-f]+)?\]|([€£])')
 _REFERENCE = re.compile(r"([A-Z]{1,3})([0-9]+)")
 
 # A currency, and whether its amounts have cents.
@@ -201,9 +195,10 @@ def to_amount(value: Any, format: MoneyFormat | None) -> Any:
 
 def parse_currency_format(code: str) -> str:
     """Return the currency that a number format names, or ""."""
-    if found := _CODE.search(code):
+    # "GBP" or [$GBP] or [$£-809]; a dollar or yen sign alone does not say which.
+    if found := re.search(r'"\s*([A-Z]{3})\s*"|\[\$([A-Z]{3})(?:-[0-9A-Fa-f]+)?\]', code):
         return found[1] or found[2]
-    if found := _SIGN.search(code):
+    if found := re.search(r'"\s*([€£])\s*"|\[\$([€£])(?:-[0-9A-Fa-f]+)?\]|([€£])', code):
         return "EUR" if "€" in found[0] else "GBP"
     return ""
 
@@ -211,7 +206,8 @@ def parse_currency_format(code: str) -> str:
 def _read_money_styles(archive: zipfile.ZipFile) -> dict[str, MoneyFormat]:
     """Return the money formats by the style number that cells refer to."""
     with archive.open("xl/styles.xml") as file:
-        tree = ElementTree.fromstring(file.read(MAX_STYLES_BYTES))
+        # Workbooks copied together for years collect tens of thousands of styles; a cut one only loses currencies.
+        tree = ElementTree.fromstring(file.read(16 * 1024**2))
     codes = {each.get("numFmtId"): each.get("formatCode", "") for each in tree.iter(f"{_MAIN}numFmt")}
     formats = {
         number: (currency, "." in code) for number, code in codes.items() if (currency := parse_currency_format(code))

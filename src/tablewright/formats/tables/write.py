@@ -18,7 +18,6 @@ from tablewright.formats.tables.xlsx_writer import XlsxWriter
 
 # No .xls and .ods: every program that opens them opens XLSX or CSV.
 WRITABLE = ("csv", "tsv", "xlsx", "json", "jsonl", "md", "parquet")
-_SUFFIXES = {**{f".{format}": format for format in WRITABLE}, ".ndjson": "jsonl", ".markdown": "md", ".tab": "tsv"}
 
 
 class Writer(Protocol):
@@ -60,8 +59,9 @@ def open_writer(
 
 def format_from_name(path: Path) -> str:
     """The format that a file's name asks for."""
-    format = _SUFFIXES.get(path.suffix.lower())
-    if format is None:
+    ending = path.suffix.lower().removeprefix(".")
+    format = {"ndjson": "jsonl", "markdown": "md", "tab": "tsv"}.get(ending, ending)
+    if format not in WRITABLE:
         raise _unknown_table_format(f"The name {path.name} does not say in which format to write it.")
     return format
 

@@ -37,14 +37,10 @@ from tablewright.temporary import make_temporary_folder, remove_temporary_folder
 
 # Pale backgrounds by confidence or status, so that black text stays readable on each.
 COLOURS = {"high": "#E2F0D9", "medium": "#FFF7CC", "low": "#FCE4D0", "FLAGGED": "#F8CBCB", "FAILED": "#E7E6E6"}
-# Rows that decide the widths of columns; measuring all of a large table takes long.
-MEASURED_ROWS = 200
 
 # How many decimals the owner wrote, with and without thousands; Excel knows at most 15 digits.
 _GROUPED = re.compile(r"[+-]?[0-9]{1,3}(,[0-9]{3})+(?:\.([0-9]+))?")
 _DECIMALS = re.compile(r"[+-]?[0-9]*\.([0-9]{1,15})")
-# A code is put into a number format between quotes; anything else there could end the quote and be run as a format.
-_CURRENCY = re.compile(r"[A-Z]{3}")
 # Two characters that XML forbids and xlsxwriter does not escape: Excel would call the file damaged.
 _NOT_XML = str.maketrans({"\ufffe": "\ufffd", "\uffff": "\ufffd"})
 
@@ -141,7 +137,8 @@ class XlsxWriter:
         else:
             exact = ExactFloat(number) if isinstance(number, float) else number
             self._sheet.write_number(self._line, column, exact, format)
-        if self._line <= MEASURED_ROWS:
+        # Rows that decide the widths of columns; measuring all of a large table takes long.
+        if self._line <= 200:
             # One more than the text, because letters differ in width and Excel shows a full number as ####.
             self._widths[column] = max(self._widths[column], _text_width(text or cell_text(cell)) + 1)
 
@@ -237,7 +234,9 @@ def _to_excel_number(field: Field, cell: Cell) -> tuple[bool | float | datetime 
         digits = "0.00" if isinstance(value.amount, float) else "0"
         if not value.currency:
             return value.amount, digits
-        return (value.amount, f'{digits} "{value.currency}"') if _CURRENCY.fullmatch(value.currency) else (None, "")
+        # It goes into a number format between quotes; anything but a code could end the quote and be run as a format.
+        is_code = re.fullmatch(r"[A-Z]{3}", value.currency)
+        return (value.amount, f'{digits} "{value.currency}"') if is_code else (None, "")
     if isinstance(value, str) and _is_excel_date(value):
         return (datetime.fromisoformat(value), "yyyy-mm-dd") if raw is None else (None, "")
     return None, ""

@@ -27,8 +27,6 @@ _STATUSES = {
     451: "the site may not show it for legal reasons (451)",
     999: "the site refuses to show it (999)",
 }
-# Headers that Cloudflare and AWS send with a challenge, whatever the status.
-_CHALLENGE_HEADERS = {"cf-mitigated": "challenge", "x-amzn-waf-action": ""}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -173,7 +171,11 @@ def _is_wall(wall: Wall, html: str, text: str) -> bool:
 
 def _challenged_by_header(headers: Mapping[str, str]) -> bool:
     lower = {name.lower(): value.lower() for name, value in headers.items()}
-    return any(name in lower and sign in lower[name] for name, sign in _CHALLENGE_HEADERS.items())
+    # Headers that Cloudflare and AWS send with a challenge, whatever the status.
+    return any(
+        name in lower and sign in lower[name]
+        for name, sign in {"cf-mitigated": "challenge", "x-amzn-waf-action": ""}.items()
+    )
 
 
 def _matches_pattern(pattern: re.Pattern[str] | None, text: str) -> bool:

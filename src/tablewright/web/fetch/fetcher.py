@@ -55,10 +55,6 @@ from tablewright.web.fetch.guard import (
 MOST_REDIRECTS = 5
 # A site that asks for a longer pause before a retry is given up for this run.
 LONGEST_WAIT_SECONDS = 10.0
-# Formats that the readers can read, pages first.
-ACCEPT = (
-    "text/html, application/xhtml+xml, application/pdf, text/*;q=0.8, application/json;q=0.8, application/xml;q=0.8"
-)
 
 RefusalReason: TypeAlias = Literal["blocked", "forbidden", "error"]
 
@@ -218,7 +214,8 @@ class Fetcher:
             try:
                 trip.cookies.extract_cookies(response)
                 if not trip.for_page:
-                    return await read_response_start(response, MOST_ROBOTS_BYTES)
+                    # RFC 9309 requires 500 KiB at least.
+                    return await read_response_start(response, 512_000)
                 if not response.is_success:
                     # Enough to recognise a challenge.
                     return await read_response_start(response, 100_000)
@@ -227,7 +224,13 @@ class Fetcher:
                 await response.aclose()
 
     def _headers(self) -> dict[str, str]:
-        return {"User-Agent": self._policy.user_agent, "Accept": ACCEPT, "Accept-Encoding": "gzip, deflate"}
+        # Formats that the readers can read, pages first.
+        return {
+            "User-Agent": self._policy.user_agent,
+            "Accept": "text/html, application/xhtml+xml, application/pdf, text/*;q=0.8, application/json;q=0.8, "
+            "application/xml;q=0.8",
+            "Accept-Encoding": "gzip, deflate",
+        }
 
 
 class SiteDeadline:
@@ -355,8 +358,6 @@ class DomainRateLimiter:
 RULES_SECONDS, UNREADABLE_RULES_SECONDS = 86_400.0, 600.0
 # A site may ask for more, but a run would take days.
 LONGEST_DELAY_SECONDS = 10.0
-# RFC 9309 requires 500 KiB at least.
-MOST_ROBOTS_BYTES = 512_000
 LIMITS = SandboxLimits(seconds=10, memory=1_000 * MEBIBYTE)
 
 Origin: TypeAlias = tuple[str, str, int]

@@ -31,12 +31,6 @@ from tablewright.threads import name_lookups
 Resolve: TypeAlias = Callable[[str, int], Awaitable[list[str]]]
 
 DEFAULT_PORTS = {"http": 80, "https": 443}
-# Endings that resolve only inside a network (RFC 6761, RFC 8375, ICANN).
-PRIVATE_NAMES = ("localhost", "localdomain", "local", "internal", "lan", "home.arpa")
-
-_HOST_NAME = re.compile(r"(?:[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?\.)*[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?")
-# The last label of a host name that a system's resolver may read as a part of an IPv4 address.
-_NUMBER = re.compile(r"[0-9]+|0x[0-9a-f]*")
 
 
 class ForbiddenAddress(Exception):
@@ -116,14 +110,20 @@ def check_host(host: str) -> None:
         refuse_private_address(host)
         return
     name = host.removesuffix(".")
-    if len(name) > 253 or not _HOST_NAME.fullmatch(name):
+    if len(name) > 253 or not re.fullmatch(
+        r"(?:[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?\.)*[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?", name
+    ):
         raise ForbiddenAddress(f"{host} is no host name")
-    if _NUMBER.fullmatch(name.rpartition(".")[2]):
+    # The last label of a host name that a system's resolver may read as a part of an IPv4 address.
+    if re.fullmatch(r"[0-9]+|0x[0-9a-f]*", name.rpartition(".")[2]):
         # 2130706433, 0x7f.1 and 127.1 are all 127.0.0.1 to a system's resolver; no honest page links to those.
         if not is_ip_address(host):
             raise ForbiddenAddress(f"{host} is an IP address in an unusual spelling")
         refuse_private_address(host)
-    elif f".{name}".endswith(tuple(f".{private}" for private in PRIVATE_NAMES)):
+    # Endings that resolve only inside a network (RFC 6761, RFC 8375, ICANN).
+    elif f".{name}".endswith(
+        tuple(f".{private}" for private in ("localhost", "localdomain", "local", "internal", "lan", "home.arpa"))
+    ):
         raise ForbiddenAddress(f"{host} is a name of a private network")
     elif "." not in name:
         raise ForbiddenAddress(f"{host} is a name without a domain, so of a private network")
@@ -199,10 +199,6 @@ _IPV6 = tuple(
         ("ff00::/8", "a multicast address"),
     )
 )
-# The only block that IANA has allocated to public networks.
-_IPV6_GIVEN_OUT = IPv6Network("2000::/3")
-# IPv4 addresses as seen from an IPv6-only network.
-_NAT64 = IPv6Network("64:ff9b::/96")
 
 
 def explain_not_public(address: str) -> str:
@@ -221,12 +217,14 @@ def _why_not_ipv4(address: IPv4Address) -> str:
 def _why_not_ipv6(address: IPv6Address) -> str:
     if address.scope_id is not None:
         return "an address of one network interface"
-    if address in _NAT64:
+    # IPv4 addresses as seen from an IPv6-only network.
+    if address in IPv6Network("64:ff9b::/96"):
         # In an IPv6-only network every IPv4 site looks like this, so the address inside decides.
         return _why_not_ipv4(IPv4Address(int(address) & 0xFFFFFFFF))
     if why := next((what for network, what in _IPV6 if address in network), ""):
         return why
-    return "" if address in _IPV6_GIVEN_OUT else "a reserved address"
+    # The only block that IANA has allocated to public networks.
+    return "" if address in IPv6Network("2000::/3") else "a reserved address"
 
 
 def registrable_domain(url: str) -> str:

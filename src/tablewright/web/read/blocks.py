@@ -75,12 +75,6 @@ _NEVER_SHOWN = frozenset(
 _UNSPACED = frozenset(("sub", "sup"))
 
 
-_BUTTON_NAME = re.compile(r"(?:^|[\s_-])(?:btn|button|cta)(?=$|[\s_-])", re.IGNORECASE)
-# No space after an opening mark or before a closing one.
-_OPENING = "([{$€£¥#@/-–—“‘'\"~_=+\\<≤≥"
-_CLOSING = ")]}.,;:!?%°'\"”’/-–—_=+\\>…™®©"
-
-
 @dataclass(slots=True, frozen=True)
 class Zone:
     """An element that calls itself a header, a menu, a sidebar …, with its blocks `start:end`.
@@ -239,7 +233,9 @@ class _Walk:
         """Return True for a button or link with a few words on it: "Add to cart" is no fact."""
         tag = element.tag
         if tag == "a":
-            pressed = bool(_BUTTON_NAME.search(attributes.get("class", "")))
+            pressed = bool(
+                re.search(r"(?:^|[\s_-])(?:btn|button|cta)(?=$|[\s_-])", attributes.get("class", ""), re.IGNORECASE)
+            )
         else:
             pressed = tag == "button"
         return pressed and not self._heading and not has_more_text_than(element, 30)
@@ -440,4 +436,10 @@ def flatten_element(element: _Element, sight: Visibility, background: str) -> Fl
 def _needs_space(before: str, after: str) -> bool:
     """Return True unless punctuation joins two neighbouring elements, as in "$" and "12" and ".99"."""
     last, first = before[-1:], after[:1]
-    return not (last.isspace() or first.isspace() or last in _OPENING or first in _CLOSING)
+    # No space after an opening mark or before a closing one.
+    return not (
+        last.isspace()
+        or first.isspace()
+        or last in "([{$€£¥#@/-–—“‘'\"~_=+\\<≤≥"
+        or first in ")]}.,;:!?%°'\"”’/-–—_=+\\>…™®©"
+    )

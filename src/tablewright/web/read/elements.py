@@ -81,9 +81,6 @@ _NAMES = (
 _NAME_REGIONS = tuple((re.compile(rf"(?:^|[\s_-])(?:{words})(?=$|[\s_-])"), region) for words, region in _NAMES)
 # One pattern first, because most elements have none of the names.
 _ANY_NAME = re.compile(rf"(?:^|[\s_-])(?:{'|'.join(words for words, _ in _NAMES)}|header)(?=$|[\s_-])")
-# "header" alone; "card-header" is the heading of a card.
-_WHOLE_HEADER = re.compile(r"(?:^|\s)header(?=$|\s)")
-_CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
 
 def find_region(tag: str, attributes: Mapping[str, str]) -> int:
@@ -100,10 +97,11 @@ def _classify_region(tag: str, role: str, classes: str, name: str) -> int:
     # Elements around everything: their classes say nothing about a part.
     if tag not in {"html", "body", "main", "article"}:
         for text in (classes, name):
-            words = _CAMEL.sub("-", text).lower()
+            words = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "-", text).lower()
             if not _ANY_NAME.search(words):
                 continue
-            if _WHOLE_HEADER.search(words):
+            # "header" alone; "card-header" is the heading of a card.
+            if re.search(r"(?:^|\s)header(?=$|\s)", words):
                 region |= Region.HEADER
             for pattern, named in _NAME_REGIONS:
                 if pattern.search(words):
@@ -113,17 +111,6 @@ def _classify_region(tag: str, role: str, classes: str, name: str) -> int:
 
 # A longer text is a sentence.
 MAX_LABEL_CHARACTERS = 60
-
-_LABEL_NAME = re.compile(
-    r"(?:^|[\s_-])(?:label|key|term|dt|th|(?:attr(?:ibute)?|spec|prop(?:erty)?|field|info|data)[_-]?(?:name|title|label))"
-    r"(?=$|\s)",
-    re.IGNORECASE,
-)
-_VALUE_NAME = re.compile(r"(?:^|[\s_-])(?:value|val|dd|td|data|detail|answer)(?=$|\s)", re.IGNORECASE)
-# Bootstrap's "label-success" is a badge, not a label.
-_BADGE = re.compile(r"(?:^|\s)(?:label-\w+|badge|tag)(?=$|\s)", re.IGNORECASE)
-_LABELLED = re.compile(r"[^\W\d][^:.!?]{1,40}:\s")
-_LETTER = re.compile(r"[^\W\d_]")
 
 
 def format_pair(label: str, value: str) -> str:
@@ -138,7 +125,7 @@ def starts_like_value(text: str) -> bool:
 
 def starts_with_pair(text: str) -> bool:
     """Return True if the text already reads "Label: value"."""
-    return bool(_LABELLED.match(text))
+    return bool(re.match(r"[^\W\d][^:.!?]{1,40}:\s", text))
 
 
 def format_row_lines(cells: Sequence[tuple[bool, str]], *, headed: bool) -> list[str]:
@@ -154,19 +141,27 @@ def format_row_lines(cells: Sequence[tuple[bool, str]], *, headed: bool) -> list
         return [format_pair(label, value) for (_, label), (_, value) in zip(labels, values, strict=True)]
     if len(filled) == 2 and not headed and not any(is_header for is_header, _ in filled):
         label = filled[0][1]
-        if len(cells) <= 3 and len(label) <= MAX_LABEL_CHARACTERS and _LETTER.search(label):
+        if len(cells) <= 3 and len(label) <= MAX_LABEL_CHARACTERS and re.search(r"[^\W\d_]", label):
             return [format_pair(label, filled[1][1])]
     return [" | ".join(text for _, text in (cells if headed else filled))]
 
 
 @lru_cache(maxsize=4096)
 def is_label_class(classes: str) -> bool:
-    return bool(_LABEL_NAME.search(classes)) and not _BADGE.search(classes)
+    # Bootstrap's "label-success" is a badge, not a label.
+    return bool(
+        re.search(
+            r"(?:^|[\s_-])(?:label|key|term|dt|th|(?:attr(?:ibute)?|spec|prop(?:erty)?|field|info|data)[_-]?(?:name|title|label))"
+            r"(?=$|\s)",
+            classes,
+            re.IGNORECASE,
+        )
+    ) and not re.search(r"(?:^|\s)(?:label-\w+|badge|tag)(?=$|\s)", classes, re.IGNORECASE)
 
 
 @lru_cache(maxsize=4096)
 def is_value_class(classes: str) -> bool:
-    return bool(_VALUE_NAME.search(classes))
+    return bool(re.search(r"(?:^|[\s_-])(?:value|val|dd|td|data|detail|answer)(?=$|\s)", classes, re.IGNORECASE))
 
 
 def are_label_and_value(label: _Element, value: _Element) -> bool:
@@ -193,19 +188,10 @@ _SHORT_CHARACTERS = 40
 
 _DECLARATION = re.compile(r"(?<![a-z-])([a-z-]+)\s*+:\s*+([^;]*)")
 _NUMBER = re.compile(r"-?(?:\d+(?:\.\d+)?|\.\d+)")
-# A colour with an opacity of 0.
-_SEE_THROUGH = re.compile(r"rgba\([^()]*,\s*0(?:\.0+)?%?\s*\)|/\s*0(?:\.0+)?%?\s*\)")
-_SCALED_AWAY = re.compile(r"scale(?:3d|x|y)?\(\s*+0?(?:\.0++)?\s*+[,)]")
-# A clip that leaves nothing or a pixel.
-_CLIPPED = re.compile(r"rect\(\s*(?:0|1px)|inset\(\s*(?:100|[5-9]\d)%|circle\(\s*0")
 # No author writes a longer inline style; the rule that hides could be beyond the part that is read, so the text of such
 # an element counts as hidden.
 _MAX_STYLE_CHARACTERS = 10_000
 _COMMENT = re.compile(r"/\*.*?(?:\*/|\Z)", re.DOTALL)
-# One pass with a brace on each side, so that broken sheets take linear time.
-_RULE = re.compile(r"(?<![^{}])(?:([^{}]*)\{([^{}]*)\}|[^{}]*[{}])")
-# A single class or id; other selectors would need a full CSS engine.
-_SIMPLE = re.compile(r"[.#][\w-]+")
 _BLOCKS = frozenset("div p section article aside ul ol dl table h1 h2 h3 h4 h5 h6 blockquote pre form main".split())
 # Class names of frameworks for text that only screen readers get.
 _SCREEN_READERS_ONLY = re.compile(
@@ -316,7 +302,8 @@ def _find_hiding_rules(root: _Element) -> tuple[frozenset[str], frozenset[str]]:
                 hides = _declares_closed(said) or _declares_trick(said)
                 shows = said.get("display", "none") != "none" or said.get("visibility") == "visible"
                 for selector in selectors.split(","):
-                    if (hides or shows) and _SIMPLE.fullmatch(selector := selector.strip()):
+                    # A single class or id; other selectors would need a full CSS engine.
+                    if (hides or shows) and re.fullmatch(r"[.#][\w-]+", selector := selector.strip()):
                         hidden[selector] = hides
     names = [selector for selector, hides in hidden.items() if hides]
     return (
@@ -328,7 +315,8 @@ def _find_hiding_rules(root: _Element) -> tuple[frozenset[str], frozenset[str]]:
 def _top_level_rules(sheet: str) -> Iterator[tuple[str, str]]:
     """Yield (selectors, declarations) of the top-level rules, without those inside "@media {…}"."""
     depth = 0
-    for found in _RULE.finditer(_COMMENT.sub("", sheet)):
+    # One pass with a brace on each side, so that broken sheets take linear time.
+    for found in re.finditer(r"(?<![^{}])(?:([^{}]*)\{([^{}]*)\}|[^{}]*[{}])", _COMMENT.sub("", sheet)):
         head, body = found.groups()
         if body is not None:
             if depth == 0 and "@" not in head:
@@ -369,7 +357,10 @@ def _declares_trick(said: dict[str, str]) -> bool:
     size = _declared_number(said, "font-size")
     if size is not None and (size == 0 or (size <= 2.0 and "px" in said["font-size"])):
         return True
-    if _SCALED_AWAY.search(said.get("transform", "")) or _CLIPPED.search(f"{said.get('clip')} {said.get('clip-path')}"):
+    # A clip that leaves nothing or a pixel.
+    if re.search(r"scale(?:3d|x|y)?\(\s*+0?(?:\.0++)?\s*+[,)]", said.get("transform", "")) or re.search(
+        r"rect\(\s*(?:0|1px)|inset\(\s*(?:100|[5-9]\d)%|circle\(\s*0", f"{said.get('clip')} {said.get('clip-path')}"
+    ):
         return True
     offsets = ("text-indent", "left", "top", "right", "margin-left", "margin-top")
     # Far outside of the screen.
@@ -379,7 +370,10 @@ def _declares_trick(said: dict[str, str]) -> bool:
         _declared_number(said, side) in (0.0, 1.0) for side in ("height", "width", "max-height")
     ):
         return not said.get("width", "").endswith(("%", "vw"))
-    return said.get("color") == "transparent" or bool(_SEE_THROUGH.search(said.get("color", "")))
+    # A colour with an opacity of 0.
+    return said.get("color") == "transparent" or bool(
+        re.search(r"rgba\([^()]*,\s*0(?:\.0+)?%?\s*\)|/\s*0(?:\.0+)?%?\s*\)", said.get("color", ""))
+    )
 
 
 @lru_cache(maxsize=4096)

@@ -83,10 +83,6 @@ def _absolute_links(hrefs: Iterable[str], base: str) -> tuple[str, ...]:
 
 # ── the main text: facts come first, so in doubt a block stays ───────────────────────────────────────────────────────
 
-_KINDS = (
-    *(Region.NAV, Region.HEADER, Region.FOOTER, Region.ASIDE),
-    *(Region.OVERLAY, Region.PROMOTION, Region.CONTROLS),
-)
 # Characters of a main text; with less, something was dropped that should have stayed.
 _ENOUGH_CHARACTERS = 400
 # A longer block is running text.
@@ -128,7 +124,8 @@ def _mark_furniture(page: PageBlocks, total: int) -> list[bool]:
         or (zone.region == Region.ASIDE and facts[zone.end] - facts[zone.start] >= 2 and zone.linked < zone.chars / 2)
     }
     out = [False] * len(page.blocks)
-    for kind in _KINDS:
+    kinds = (Region.NAV, Region.HEADER, Region.FOOTER, Region.ASIDE, Region.OVERLAY, Region.PROMOTION, Region.CONTROLS)
+    for kind in kinds:
         zones = [zone for zone in page.zones if zone.region & kind and zone not in kept]
         covered = _cover_zones(len(page.blocks), [zone for zone in zones if _is_furniture(zone, kind)])
         size = sum(len(block.text) for block, inside in zip(page.blocks, covered, strict=True) if inside)
@@ -211,10 +208,6 @@ MAX_FACTS, MAX_FACT_CHARACTERS = 60, 200
 # Larger data is that of an application.
 MAX_JSON_CHARACTERS, MAX_JSON_NODES = 300_000, 5_000
 
-# Dates in markup are ISO dates, perhaps with a time.
-_DAY = re.compile(r"\b(\d{4})-(\d{2})-(\d{2})")
-_JSON_PUBLISHED = re.compile(r'"datePublished"\s*:\s*"([^"]{4,40})"')
-_LANGUAGE = re.compile(r"[A-Za-z]{2,3}(?=$|[-_])")
 # Most reliable first.
 _PUBLISHED = (
     *(
@@ -255,7 +248,6 @@ _NO_SUBJECT = frozenset(
 _OTHERS = frozenset(
     "review reviews comment isPartOf publisher author image seller offeredBy isRelatedTo isSimilarTo".split()
 )
-_LABELS = {"sku": "SKU", "mpn": "MPN", "isbn": "ISBN", "productID": "Product ID", "vatID": "VAT ID", "duns": "DUNS"}
 
 
 @dataclass(slots=True)
@@ -340,7 +332,7 @@ def _first_heading(root: _Element) -> str:
 def _find_language(root: _Element, metas: dict[str, str]) -> str:
     html = next(root.iter("html"), root)
     said = html.get("lang") or html.get("xml:lang") or metas.get("content-language") or metas.get("og:locale") or ""
-    found = _LANGUAGE.match(said.strip())
+    found = re.match(r"[A-Za-z]{2,3}(?=$|[-_])", said.strip())
     return found[0].lower() if found else ""
 
 
@@ -352,14 +344,19 @@ def _find_publication_date(root: _Element, metas: dict[str, str]) -> str:
     )
     said = (
         *(metas.get(name, "") for name in _PUBLISHED),
-        *(found[1] for script in _json_scripts(root) if (found := _JSON_PUBLISHED.search(script))),
+        *(
+            found[1]
+            for script in _json_scripts(root)
+            if (found := re.search(r'"datePublished"\s*:\s*"([^"]{4,40})"', script))
+        ),
         *(time.get("datetime") or time.get("content") or "" for time in marked),
     )
     return next((day for text in said if (day := _read_iso_day(text))), "")
 
 
 def _read_iso_day(text: str) -> str:
-    found = _DAY.search(text)
+    # Dates in markup are ISO dates, perhaps with a time.
+    found = re.search(r"\b(\d{4})-(\d{2})-(\d{2})", text)
     return (
         found[0]
         if found and "1900" <= found[1] <= "2100" and 1 <= int(found[2]) <= 12 and 1 <= int(found[3]) <= 31
@@ -459,7 +456,8 @@ def _meta_facts(metas: dict[str, str]) -> Iterator[tuple[str, str]]:
 
 
 def _key_label(key: str) -> str:
-    return _LABELS.get(key) or _WORDS.sub(" ", key).strip().capitalize()
+    known = {"sku": "SKU", "mpn": "MPN", "isbn": "ISBN", "productID": "Product ID", "vatID": "VAT ID", "duns": "DUNS"}
+    return known.get(key) or _WORDS.sub(" ", key).strip().capitalize()
 
 
 def _first_attribute(elements: Iterable[_Element], attribute: str) -> str:

@@ -25,11 +25,6 @@ from tablewright.web.read.html import read_html
 from tablewright.web.read.plain import read_csv_text, read_json_text, read_plain_text, read_xml_text
 from tablewright.web.read.reading import MAX_CHARS, Reading, UnreadablePage
 
-# A page may begin with comments and an XML declaration.
-_MARKUP = re.compile(
-    rb"(?:<\?xml[^>]*+>|<!--(?>.*?-->)|\s++)*+<(?:!doctype\s+html|html|head|body|title|meta|base|div|p|h1|table|script)\b",
-    re.IGNORECASE | re.DOTALL,
-)
 # First bytes of formats that cannot be read, for a message that names them.
 _BINARY = (
     (b"\x89PNG", "an image"),
@@ -99,7 +94,12 @@ def _detect_content_kind(body: bytes, label: str) -> str:
 
 
 def _sniff_text_kind(head: bytes) -> str:
-    if _MARKUP.match(head.removeprefix(b"\xef\xbb\xbf")):
+    # A page may begin with comments and an XML declaration.
+    if re.match(
+        rb"(?:<\?xml[^>]*+>|<!--(?>.*?-->)|\s++)*+<(?:!doctype\s+html|html|head|body|title|meta|base|div|p|h1|table|script)\b",
+        head.removeprefix(b"\xef\xbb\xbf"),
+        re.IGNORECASE | re.DOTALL,
+    ):
         return "html"
     if head.lstrip().startswith(b"<?xml"):
         return "xml"
@@ -114,14 +114,6 @@ def _sniff_text_kind(head: bytes) -> str:
 
 # ── characters ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
-# UTF-32 first: its little-endian mark begins with that of UTF-16.
-_MARKS = (
-    (codecs.BOM_UTF8, "utf-8"),
-    (codecs.BOM_UTF32_LE, "utf-32-le"),
-    (codecs.BOM_UTF32_BE, "utf-32-be"),
-    (codecs.BOM_UTF16_LE, "utf-16-le"),
-    (codecs.BOM_UTF16_BE, "utf-16-be"),
-)
 # As in browsers: these labels mean the larger character set that pages really use.
 _CODEC_BY_LABEL = {
     "ascii": "cp1252",
@@ -144,19 +136,20 @@ _CODEC_BY_LABEL = {
     "windows-31j": "cp932",
     "x-user-defined": "cp1252",
 }
-_STATED = re.compile(
-    rb"<meta[^<>]{0,400}?charset\s*+=\s*+[\"']?\s*+([\w:.-]{2,40})|<\?xml[^<>]{0,200}?encoding\s*+=\s*+[\"']([\w.-]{2,40})",
-    re.I,
-)
-# A page that states "utf-16" in ASCII is not in UTF-16; the others are codecs of Python, not charsets.
-_NOT_ON_PAGES = ("utf-16", "utf-32", "utf-7", "undefined", "idna", "punycode", "unicode", "raw-unicode", "charmap")
 # Browsers look for a charset in the first 1,024 bytes; some pages state it later.
 _CHARSET_HEAD_BYTES = 4_096
 
 
 def decode_bytes(body: bytes, charset: str = "") -> str:
     """Return the text by byte order mark, header or the page's own statement, unless that charset does not fit."""
-    for mark, codec in _MARKS:
+    # UTF-32 first: its little-endian mark begins with that of UTF-16.
+    for mark, codec in (
+        (codecs.BOM_UTF8, "utf-8"),
+        (codecs.BOM_UTF32_LE, "utf-32-le"),
+        (codecs.BOM_UTF32_BE, "utf-32-be"),
+        (codecs.BOM_UTF16_LE, "utf-16-le"),
+        (codecs.BOM_UTF16_BE, "utf-16-be"),
+    ):
         if body.startswith(mark):
             return body[len(mark) :].decode(codec, "replace")
     if body.isascii() and b"\x00" not in body[:_CHARSET_HEAD_BYTES]:
@@ -186,7 +179,11 @@ def _codec_for_damaged(body: bytes, stated: list[str]) -> str:
 
 
 def _stated_charset(body: bytes) -> str:
-    found = _STATED.search(body[:_CHARSET_HEAD_BYTES])
+    found = re.search(
+        rb"<meta[^<>]{0,400}?charset\s*+=\s*+[\"']?\s*+([\w:.-]{2,40})|<\?xml[^<>]{0,200}?encoding\s*+=\s*+[\"']([\w.-]{2,40})",
+        body[:_CHARSET_HEAD_BYTES],
+        re.I,
+    )
     return (found[1] or found[2]).decode("ascii") if found else ""
 
 
@@ -197,7 +194,15 @@ def _find_codec(label: str) -> str:
         found = codecs.lookup(label)
     except (LookupError, ValueError):
         return ""
-    return found.name if found._is_text_encoding and not found.name.startswith(_NOT_ON_PAGES) else ""
+    # A page that states "utf-16" in ASCII is not in UTF-16; the others are codecs of Python, not charsets.
+    return (
+        found.name
+        if found._is_text_encoding
+        and not found.name.startswith(
+            ("utf-16", "utf-32", "utf-7", "undefined", "idna", "punycode", "unicode", "raw-unicode", "charmap")
+        )
+        else ""
+    )
 
 
 def _detect_utf16(body: bytes) -> str:

@@ -256,10 +256,6 @@ def require_search_key(provider: str, address: str, api_key: str) -> Key:
 # Hits go into prompts and traces, so a stranger must not fill them.
 MAX_URL_CHARACTERS, MAX_TITLE_CHARACTERS, MAX_SNIPPET_CHARACTERS, MAX_DATE_CHARACTERS = 2_048, 300, 1_000, 60
 
-# Tags inside a word leave no space: "<b>micro</b>scope".
-_WITHIN_A_WORD = re.compile(r"</?(?:a|b|em|i|mark|span|strong|u|wbr)(?:\s[^<>]*)?/?>", re.IGNORECASE)
-_TAG = re.compile(r"<(?:script|style)\b[^<>]*>[^<]*|<[a-z/!?][^<>]*>", re.IGNORECASE)
-
 
 class RawResult(NamedTuple):
     """A result as a provider gives it: any of these may be missing or of the wrong type."""
@@ -295,7 +291,18 @@ def clean_result_text(text: object, *, longest: int) -> str:
     """Return the text on one line without markup, entities and invisible characters, cut at a word if too long."""
     if not isinstance(text, str):
         return ""
-    shown = _TAG.sub(" ", _WITHIN_A_WORD.sub("", unescape(text[: longest * 10])))
+    # Tags inside a word leave no space: "<b>micro</b>scope".
+    shown = re.sub(
+        r"<(?:script|style)\b[^<>]*>[^<]*|<[a-z/!?][^<>]*>",
+        " ",
+        re.sub(
+            r"</?(?:a|b|em|i|mark|span|strong|u|wbr)(?:\s[^<>]*)?/?>",
+            "",
+            unescape(text[: longest * 10]),
+            flags=re.IGNORECASE,
+        ),
+        flags=re.IGNORECASE,
+    )
     shown = clean_one_line(shown)
     if len(shown) <= longest:
         return shown

@@ -13,9 +13,6 @@ from tablewright.web.fetch.guard import read_retry_after
 from tablewright.web.search.http import JsonSearch, RawResult, format_query, site_domain
 from tablewright.web.source import Query
 
-# Exa takes a date, not a period.
-DAYS = {"day": 1, "week": 7, "month": 31, "year": 366}
-
 
 class Brave(JsonSearch):
     """Brave Search API."""
@@ -85,7 +82,8 @@ class Exa(JsonSearch):
         if query.site:
             body["includeDomains"] = [site_domain(query.site)]
         if query.since:
-            earliest = datetime.now(UTC) - timedelta(days=DAYS[query.since])
+            # Exa takes a date, not a period.
+            earliest = datetime.now(UTC) - timedelta(days={"day": 1, "week": 7, "month": 31, "year": 366}[query.since])
             body["startPublishedDate"] = earliest.strftime("%Y-%m-%dT%H:%M:%S.000Z")
         return body
 

@@ -19,9 +19,6 @@ from tablewright.web.search.http import (
 )
 from tablewright.web.source import Hit, Query
 
-# SearXNG reads words that start like this as commands: "!images", "!!g" (a redirect to Google), ":de", "<3".
-_COMMAND = re.compile(r"(?<!\S)[!:<?]+")
-
 
 class SearXNG:
     name = "searxng"
@@ -38,7 +35,8 @@ class SearXNG:
         )
 
     async def search(self, query: Query) -> tuple[Hit, ...]:
-        text = _COMMAND.sub("", format_query(query, with_site=True))
+        # SearXNG reads words that start like this as commands: "!images", "!!g" (a redirect to Google), ":de", "<3".
+        text = re.sub(r"(?<!\S)[!:<?]+", "", format_query(query, with_site=True))
         params = {"q": text, "format": "json", "pageno": "1"}
         if query.since:
             params["time_range"] = query.since
