@@ -8,7 +8,7 @@ import pytest
 
 from tablewright.errors import BadSetting, SearchError
 from tablewright.secrets import find_secrets, mask_secrets
-from tablewright.settings import DECLARED, OWN_SETTINGS, Settings, read_setting, write_setting
+from tablewright.settings import DECLARED, Settings, read_setting, write_setting
 from tablewright.settings_sources import change_settings, load_settings, read_saved, write_saved
 
 
@@ -117,7 +117,7 @@ def test_a_value_is_refused_when_it_is_set_under_the_name_that_the_user_wrote(
         load_settings({name: text}, {}, none, flag_as_written=lambda name: f"--{name}")
     with pytest.raises(BadSetting, match=f"^{name} {said}"):
         Settings(**{name: text})
-    if name not in OWN_SETTINGS:
+    if not DECLARED[name].is_own:
         with pytest.raises(BadSetting, match=f"^{name} in the record of the run {said}"):
             Settings().with_shared({name: text})
 

@@ -11,11 +11,11 @@ import math
 import os
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from types import NoneType
-from typing import Annotated, Any, Literal, NamedTuple, TypeAlias, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Literal, NamedTuple, TypeAlias, TypeVar, get_args, get_origin, get_type_hints
 
 import msgspec
 
@@ -24,7 +24,6 @@ from tablewright.errors import BadSetting
 from tablewright.keys import KEY_TARGETS, Key, issue_key, trusted_origins
 from tablewright.secrets import MASK, MIN_SECRET_CHARACTERS, find_secrets, mask_secrets
 
-ENVIRONMENT_PREFIX = "TABLEWRIGHT_"
 JOBS_FILE = "jobs.db"
 # A hundred years: dates beyond the year 9999 cannot be represented.
 MAX_TOKEN_DAYS = 36_500
@@ -37,6 +36,7 @@ KEY_SETTINGS = (*KEY_TARGETS, "google_sheets_key")
 # Tables that came with Tablewright are about a fictional world, so only its web has their facts.
 SAMPLE_WEB_SETTINGS: dict[str, Any] = {"search": "sample", "sources": "web"}
 
+Default = TypeVar("Default")
 Evidence: TypeAlias = Literal["judged", "strict"]
 Sources: TypeAlias = Literal["web", "docs", "web,docs", "docs,web"]
 Unit: TypeAlias = Literal["seconds", "days", "megabytes"]
@@ -49,372 +49,283 @@ UNIT_FACTORS: dict[Unit, dict[str, float]] = {
 
 
 def declare_setting(
-    help: str, *, label: str = "", unit: Unit | None = None, own: bool = False, secret: bool = False, **limits: Any
-) -> msgspec.Meta:
+    default: Default,
+    help: str,
+    *,
+    label: str = "",
+    unit: Unit | None = None,
+    own: bool = False,
+    secret: bool = False,
+    **limits: Any,
+) -> Default:
     """Declare a setting. `label` is its name on the settings page, where an admin can save it. `own` ones belong to a
     process, which shares them with no other. A `secret` is never shown, and own."""
-    about = {"label": label, "unit": unit, "own": own or secret, "secret": secret}
-    return msgspec.Meta(description=help, extra=about, **limits)
+    about = {"label": label, "unit": unit, "is_own": own or secret, "is_secret": secret}
+    declared: Any = field(default=default, metadata=about | {"limits": msgspec.Meta(description=help, **limits)})
+    # A dataclass takes the field; to a type checker it is the default.
+    return declared  # type: ignore[no-any-return]
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Settings:
-    home: Annotated[
-        str,
-        declare_setting(
-            "The folder for everything Tablewright keeps. Default: ~/.local/share/tablewright (or $XDG_DATA_HOME).",
-            own=True,
-        ),
-    ] = ""
-    database_url: Annotated[
-        str,
-        declare_setting(
-            "PostgreSQL (postgresql://user:password@host/name) instead of the SQLite file in the home folder.",
-            secret=True,
-        ),
-    ] = ""
-    model: Annotated[
-        str,
-        declare_setting(
-            "The language model: builtin (rules only, no model), openai:NAME, anthropic:NAME, google:NAME, "
-            "ollama:NAME, local:FILE.gguf, or the name of a pulled model as local:NAME.",
-            label="Language model",
-        ),
-    ] = "builtin"
-    model_strong: Annotated[
-        str,
-        declare_setting(
-            "A stronger model, asked on the last attempt for cells that are still weak; written like `model`."
-        ),
-    ] = ""
-    model_base_url: Annotated[
-        str, declare_setting("An OpenAI-compatible endpoint to use instead of the provider's own.", label="Address")
-    ] = ""
-    model_api_key: Annotated[
-        str,
-        declare_setting(
-            "The key for the model. Default: the provider's own variable, e.g. OPENAI_API_KEY.",
-            label="Key",
-            secret=True,
-        ),
-    ] = ""
-    model_fallback: Annotated[str, declare_setting("A second model, asked when the first cannot be reached.")] = ""
-    model_requests_per_minute: Annotated[
-        float | None,
-        declare_setting("The most model calls per minute and provider, across all workers on one PostgreSQL.", gt=0),
-    ] = None
-    model_tokens_per_minute: Annotated[
-        float | None,
-        declare_setting("The most tokens per minute and provider, across all workers on one PostgreSQL.", gt=0),
-    ] = None
-    model_concurrency: Annotated[
-        int | None,
-        declare_setting("The most rows in progress at once that use the same model, across all workers.", ge=1),
-    ] = None
-    model_window: Annotated[
-        int | None,
-        declare_setting(
-            "The model's context window in tokens, question and answer together. Default: what is known of it, else "
-            "16000; `tablewright doctor` shows it.",
-            ge=1,
-        ),
-    ] = None
-    model_timeout: Annotated[
-        float | None,
-        declare_setting(
-            "How long to wait for a model's answer. Default: 120 s, for a model on this machine 30 min.",
-            unit="seconds",
-            gt=0,
-        ),
-    ] = None
-    search: Annotated[
-        str,
-        declare_setting(
-            "Where to search: searxng:URL, brave, tavily, serper, exa, ddgs, or sample (a small fictional web that "
-            "comes with Tablewright).",
-            label="Search with",
-        ),
-    ] = "ddgs"
-    sources: Annotated[
-        Sources,
-        declare_setting(
-            "Where evidence is looked for: the web, docs (your documents), or both, the preferred one first."
-        ),
-    ] = "web"
-    search_api_key: Annotated[
-        str, declare_setting("The key for brave, tavily, serper or exa.", label="Key", secret=True)
-    ] = ""
-    search_language: Annotated[
-        str,
-        declare_setting(
-            "The language of search results, as a code such as de, where the engine takes one (searxng, brave, "
-            "serper).",
-            label="Language of results (optional), e.g. de",
-        ),
-    ] = ""
-    search_price: Annotated[
-        float, declare_setting("What one search costs you, in dollars; it counts for costs and the budget.", ge=0)
-    ] = 0.0
-    search_requests_per_second: Annotated[
-        float | None, declare_setting("The most searches per second, across all workers on one PostgreSQL.", gt=0)
-    ] = None
-    embedder: Annotated[
-        str,
-        declare_setting(
-            "What turns the texts of documents into vectors: wordllama (on this machine) or openai:NAME.",
-            label="Embeddings",
-        ),
-    ] = "wordllama"
-    embedder_base_url: Annotated[
-        str, declare_setting("An OpenAI-compatible embeddings endpoint.", label="Address (leave empty for OpenAI)")
-    ] = ""
-    embedder_api_key: Annotated[
-        str, declare_setting("The key for the embeddings endpoint.", label="Key", secret=True)
-    ] = ""
-    fetch_allow: Annotated[
-        tuple[str, ...], declare_setting("Hosts with private addresses that may be fetched, e.g. 127.0.0.1.")
-    ] = ()
-    fetch_delay: Annotated[
-        float,
-        declare_setting(
-            "Pause between two requests to one domain (private hosts allowed above: none).", unit="seconds", ge=0
-        ),
-    ] = 0.5
-    fetch_robots: Annotated[bool, declare_setting("Obey robots.txt.")] = True
-    evidence: Annotated[
-        Evidence,
-        declare_setting(
-            "Which values count: judged (also what a model concludes from quotes; marked as such) or strict (only what "
-            "a source states, or what follows from it by a rule).",
-            label="Which values count",
-        ),
-    ] = "judged"
-    cascade: Annotated[bool, declare_setting("Ask a model only where the built-in reader is not sure.")] = False
-    attempts: Annotated[
-        int, declare_setting("How often a row is tried while some of its cells are weak or empty.", ge=1, le=10)
-    ] = 3
-    threshold: Annotated[
-        float, declare_setting("The confidence below which a cell is weak and tried again.", ge=0, le=1)
-    ] = 0.6
-    require_improvement: Annotated[bool, declare_setting("Stop when an attempt improved nothing.")] = True
-    documents_unasked: Annotated[
-        int,
-        declare_setting(
-            "How many documents a question may read without asking you first; 0: always ask.", ge=0, le=1_000_000
-        ),
-    ] = 60
-    shortlist_products: Annotated[int, declare_setting("How many products a shortlist looks for.", ge=1, le=50)] = 30
-    shortlist_queries: Annotated[
-        int, declare_setting("How many searches a shortlist makes for products, 10 to 15 per round.", ge=1, le=15)
-    ] = 12
-    shortlist_seconds: Annotated[
-        float,
-        declare_setting(
-            "Time after which a shortlist shows what it has; the rest can follow.", unit="seconds", ge=1, le=86_400
-        ),
-    ] = 300.0
-    shortlist_search_seconds: Annotated[
-        float, declare_setting("How long a shortlist waits for a search.", unit="seconds", ge=1, le=600)
-    ] = 30.0
-    shortlist_retries: Annotated[
-        int, declare_setting("How often a shortlist looks for a product's empty cells again.", ge=0, le=2)
-    ] = 0
-    research_searches: Annotated[
-        int, declare_setting("How many searches research makes in all rounds together.", ge=1, le=200)
-    ] = 15
-    research_first_searches: Annotated[
-        int, declare_setting("How many searches the first round of research makes.", ge=1, le=20)
-    ] = 5
-    research_checking_searches: Annotated[
-        int, declare_setting("How many searches research reserves for checking claims.", ge=0, le=10)
-    ] = 2
-    research_pages: Annotated[
-        int, declare_setting("How many pages research opens per search, on average.", ge=1, le=20)
-    ] = 5
-    research_rounds: Annotated[
-        int, declare_setting("The most rounds of research: 1 fills no gaps, 2 checks no claims.", ge=1, le=3)
-    ] = 3
-    research_claims: Annotated[
-        int, declare_setting("How many claims research checks on independent sites.", ge=0, le=10)
-    ] = 3
-    research_sites: Annotated[
-        int,
-        declare_setting(
-            "How many sites a report should draw on; with fewer, research looks for more and the report says so.",
-            ge=1,
-            le=20,
-        ),
-    ] = 3
-    research_memo_tokens: Annotated[
-        int,
-        declare_setting(
-            "The length in tokens of the memo that one round of research hands to the next.", ge=500, le=20_000
-        ),
-    ] = 2_000
-    research_items: Annotated[
-        int, declare_setting("How many things a report lists if the question does not say.", ge=1, le=100)
-    ] = 5
-    rates: Annotated[
-        str,
-        declare_setting(
-            "A CSV file with exchange rates for prices in several currencies: `date,YYYY-MM-DD`, then `GBP,0.84` for "
-            "one euro. Default: a bundled table, which says its date."
-        ),
-    ] = ""
-    offline: Annotated[bool, declare_setting("Make no requests; replay earlier runs from the cache.")] = False
-    pause_after: Annotated[
-        int,
-        declare_setting(
-            "A run pauses after the search or the model failed for this many rows in a row, or pages on this many "
-            "sites.",
-            ge=1,
-        ),
-    ] = 5
-    budget: Annotated[
-        float | None,
-        declare_setting(
-            "The most dollars a run may spend on models and searches; what it has by then is kept.",
-            label="Spending limit per run, in dollars",
-            ge=0,
-        ),
-    ] = None
-    budget_tokens: Annotated[
-        int | None,
-        declare_setting(
-            "The most tokens a run may use, in and out together; what it has by then is kept.",
-            label="Token limit per run",
-            ge=0,
-        ),
-    ] = None
-    log_format: Annotated[
-        Literal["text", "json"],
-        declare_setting("How a server or a worker logs: a line of text for people, or json.", own=True),
-    ] = "text"
-    log_level: Annotated[
-        Literal["debug", "info", "warning", "error"], declare_setting("The lowest level that is logged.", own=True)
-    ] = "info"
-    telemetry: Annotated[
-        Literal["", "prometheus", "otlp", "prometheus,otlp", "otlp,prometheus"],
-        declare_setting(
-            "Metrics and traces of servers and workers: prometheus (read at /metrics), otlp (sent to where "
-            "OTEL_EXPORTER_OTLP_ENDPOINT says), or both with a comma. It needs the extra `telemetry`.",
-            own=True,
-        ),
-    ] = ""
-    quota_uploads: Annotated[
-        float | None, declare_setting("Files a person may upload per month.", unit="megabytes", ge=0)
-    ] = None
-    quota_rows: Annotated[float | None, declare_setting("Rows a person may add to tables per month.", ge=0)] = None
-    quota_disk: Annotated[
-        float | None, declare_setting("What may be stored of what a person owns.", unit="megabytes", ge=0)
-    ] = None
-    quota_dollars: Annotated[
-        float | None, declare_setting("Dollars a person may spend on models and searches per month.", ge=0)
-    ] = None
-    token: Annotated[
-        str,
-        declare_setting(
-            "The owner's token for the server; needed to bind to any address but this machine's own.", secret=True
-        ),
-    ] = ""
-    token_days: Annotated[
-        int,
-        declare_setting(
-            "Time after which a new token of a user expires, unless asked otherwise; 0: never.",
-            unit="days",
-            own=True,
-            ge=0,
-            le=MAX_TOKEN_DAYS,
-        ),
-    ] = 90
-    webhook_url: Annotated[
-        str,
-        declare_setting(
-            "Where a server reports each run that has ended, as JSON. A private host has to be in fetch_allow.",
-            label="Address",
-            own=True,
-        ),
-    ] = ""
-    webhook_secret: Annotated[
-        str,
-        declare_setting(
-            "The secret with which these reports are signed (HMAC-SHA256).", label="Signing secret", secret=True
-        ),
-    ] = ""
-    google_sheets_key: Annotated[
-        str,
-        declare_setting(
-            "For exports to Google Sheets: the JSON key of a service account, or the path of its file. Not from a "
-            "folder.",
-            label="JSON key",
-            secret=True,
-        ),
-    ] = ""
-    language: Annotated[
-        Literal["en", "de"],
-        declare_setting(
-            "The language of the page, as far as it is translated.", label="Language of the page", own=True
-        ),
-    ] = "en"
-    oidc_issuer: Annotated[
-        str,
-        declare_setting("The address of an OpenID Connect provider with which people sign in at the server.", own=True),
-    ] = ""
-    oidc_client_id: Annotated[str, declare_setting("The client id that the provider gave this server.", own=True)] = ""
-    oidc_client_secret: Annotated[
-        str, declare_setting("The secret that the provider gave this server; empty where it gave none.", secret=True)
-    ] = ""
-    oidc_name: Annotated[
-        str, declare_setting("What the login calls the provider. Default: its host name.", own=True)
-    ] = ""
-    oidc_scopes: Annotated[
-        str, declare_setting("The scopes to request besides openid, separated by spaces.", own=True)
-    ] = "profile email"
-    oidc_accounts: Annotated[
-        Literal["match", "create"],
-        declare_setting(
-            "Who gets in: match (only users who were added here, by their user name or e-mail address at the provider) "
-            "or create (everyone the provider signs in; their account is created at the first login).",
-            own=True,
-        ),
-    ] = "match"
-    oidc_role: Annotated[Role, declare_setting("The role of accounts created at the first login.", own=True)] = "viewer"
-    oidc_roles: Annotated[
-        str,
-        declare_setting(
-            "Roles by the provider's claims, as claim=value:role separated by commas, e.g. groups=it:admin; applied at "
-            "each login.",
-            own=True,
-        ),
-    ] = ""
-    trusted_hosts: Annotated[
-        str,
-        declare_setting(
-            "Hosts that any of your keys may be sent to, wherever the address comes from, separated by commas. Not "
-            "read from the `tablewright.toml` of a folder.",
-            own=True,
-        ),
-    ] = ""
-    trusted_folders: Annotated[
-        str,
-        declare_setting(
-            "Folders whose `tablewright.toml` may say where data is kept (home, database_url) while your keys come "
-            "from outside them, separated like those of PATH. Not read from that file.",
-            own=True,
-        ),
-    ] = ""
-    plugins: Annotated[
-        str,
-        declare_setting(
-            "Folders with files of your own that add strategies, search providers, models or parsers, separated like "
-            "those of PATH. Only from the environment.",
-            own=True,
-        ),
-    ] = ""
-    concurrency: Annotated[
-        int | None,
-        declare_setting("Rows worked on at once. Default: what the strategy says, e.g. 3 for lookup.", ge=1, le=1_000),
-    ] = None
+    home: str = declare_setting(
+        "",
+        "The folder for everything Tablewright keeps. Default: ~/.local/share/tablewright (or $XDG_DATA_HOME).",
+        own=True,
+    )
+    database_url: str = declare_setting(
+        "",
+        "PostgreSQL (postgresql://user:password@host/name) instead of the SQLite file in the home folder.",
+        secret=True,
+    )
+    model: str = declare_setting(
+        "builtin",
+        "The language model: builtin (rules only, no model), openai:NAME, anthropic:NAME, google:NAME, "
+        "ollama:NAME, local:FILE.gguf, or the name of a pulled model as local:NAME.",
+        label="Language model",
+    )
+    model_strong: str = declare_setting(
+        "", "A stronger model, asked on the last attempt for cells that are still weak; written like `model`."
+    )
+    model_base_url: str = declare_setting(
+        "", "An OpenAI-compatible endpoint to use instead of the provider's own.", label="Address"
+    )
+    model_api_key: str = declare_setting(
+        "",
+        "The key for the model. Default: the provider's own variable, e.g. OPENAI_API_KEY.",
+        label="Key",
+        secret=True,
+    )
+    model_fallback: str = declare_setting("", "A second model, asked when the first cannot be reached.")
+    model_requests_per_minute: float | None = declare_setting(
+        None, "The most model calls per minute and provider, across all workers on one PostgreSQL.", gt=0
+    )
+    model_tokens_per_minute: float | None = declare_setting(
+        None, "The most tokens per minute and provider, across all workers on one PostgreSQL.", gt=0
+    )
+    model_concurrency: int | None = declare_setting(
+        None, "The most rows in progress at once that use the same model, across all workers.", ge=1
+    )
+    model_window: int | None = declare_setting(
+        None,
+        "The model's context window in tokens, question and answer together. Default: what is known of it, else "
+        "16000; `tablewright doctor` shows it.",
+        ge=1,
+    )
+    model_timeout: float | None = declare_setting(
+        None,
+        "How long to wait for a model's answer. Default: 120 s, for a model on this machine 30 min.",
+        unit="seconds",
+        gt=0,
+    )
+    search: str = declare_setting(
+        "ddgs",
+        "Where to search: searxng:URL, brave, tavily, serper, exa, ddgs, or sample (a small fictional web that "
+        "comes with Tablewright).",
+        label="Search with",
+    )
+    sources: Sources = declare_setting(
+        "web", "Where evidence is looked for: the web, docs (your documents), or both, the preferred one first."
+    )
+    search_api_key: str = declare_setting("", "The key for brave, tavily, serper or exa.", label="Key", secret=True)
+    search_language: str = declare_setting(
+        "",
+        "The language of search results, as a code such as de, where the engine takes one (searxng, brave, serper).",
+        label="Language of results (optional), e.g. de",
+    )
+    search_price: float = declare_setting(
+        0.0, "What one search costs you, in dollars; it counts for costs and the budget.", ge=0
+    )
+    search_requests_per_second: float | None = declare_setting(
+        None, "The most searches per second, across all workers on one PostgreSQL.", gt=0
+    )
+    embedder: str = declare_setting(
+        "wordllama",
+        "What turns the texts of documents into vectors: wordllama (on this machine) or openai:NAME.",
+        label="Embeddings",
+    )
+    embedder_base_url: str = declare_setting(
+        "", "An OpenAI-compatible embeddings endpoint.", label="Address (leave empty for OpenAI)"
+    )
+    embedder_api_key: str = declare_setting("", "The key for the embeddings endpoint.", label="Key", secret=True)
+    fetch_allow: tuple[str, ...] = declare_setting(
+        (), "Hosts with private addresses that may be fetched, e.g. 127.0.0.1."
+    )
+    fetch_delay: float = declare_setting(
+        0.5, "Pause between two requests to one domain (private hosts allowed above: none).", unit="seconds", ge=0
+    )
+    fetch_robots: bool = declare_setting(True, "Obey robots.txt.")
+    evidence: Evidence = declare_setting(
+        "judged",
+        "Which values count: judged (also what a model concludes from quotes; marked as such) or strict (only what "
+        "a source states, or what follows from it by a rule).",
+        label="Which values count",
+    )
+    cascade: bool = declare_setting(False, "Ask a model only where the built-in reader is not sure.")
+    attempts: int = declare_setting(
+        3, "How often a row is tried while some of its cells are weak or empty.", ge=1, le=10
+    )
+    threshold: float = declare_setting(0.6, "The confidence below which a cell is weak and tried again.", ge=0, le=1)
+    require_improvement: bool = declare_setting(True, "Stop when an attempt improved nothing.")
+    documents_unasked: int = declare_setting(
+        60, "How many documents a question may read without asking you first; 0: always ask.", ge=0, le=1_000_000
+    )
+    shortlist_products: int = declare_setting(30, "How many products a shortlist looks for.", ge=1, le=50)
+    shortlist_queries: int = declare_setting(
+        12, "How many searches a shortlist makes for products, 10 to 15 per round.", ge=1, le=15
+    )
+    shortlist_seconds: float = declare_setting(
+        300.0, "Time after which a shortlist shows what it has; the rest can follow.", unit="seconds", ge=1, le=86_400
+    )
+    shortlist_search_seconds: float = declare_setting(
+        30.0, "How long a shortlist waits for a search.", unit="seconds", ge=1, le=600
+    )
+    shortlist_retries: int = declare_setting(
+        0, "How often a shortlist looks for a product's empty cells again.", ge=0, le=2
+    )
+    research_searches: int = declare_setting(
+        15, "How many searches research makes in all rounds together.", ge=1, le=200
+    )
+    research_first_searches: int = declare_setting(
+        5, "How many searches the first round of research makes.", ge=1, le=20
+    )
+    research_checking_searches: int = declare_setting(
+        2, "How many searches research reserves for checking claims.", ge=0, le=10
+    )
+    research_pages: int = declare_setting(5, "How many pages research opens per search, on average.", ge=1, le=20)
+    research_rounds: int = declare_setting(
+        3, "The most rounds of research: 1 fills no gaps, 2 checks no claims.", ge=1, le=3
+    )
+    research_claims: int = declare_setting(3, "How many claims research checks on independent sites.", ge=0, le=10)
+    research_sites: int = declare_setting(
+        3,
+        "How many sites a report should draw on; with fewer, research looks for more and the report says so.",
+        ge=1,
+        le=20,
+    )
+    research_memo_tokens: int = declare_setting(
+        2_000, "The length in tokens of the memo that one round of research hands to the next.", ge=500, le=20_000
+    )
+    research_items: int = declare_setting(
+        5, "How many things a report lists if the question does not say.", ge=1, le=100
+    )
+    rates: str = declare_setting(
+        "",
+        "A CSV file with exchange rates for prices in several currencies: `date,YYYY-MM-DD`, then `GBP,0.84` for "
+        "one euro. Default: a bundled table, which says its date.",
+    )
+    offline: bool = declare_setting(False, "Make no requests; replay earlier runs from the cache.")
+    pause_after: int = declare_setting(
+        5,
+        "A run pauses after the search or the model failed for this many rows in a row, or pages on this many sites.",
+        ge=1,
+    )
+    budget: float | None = declare_setting(
+        None,
+        "The most dollars a run may spend on models and searches; what it has by then is kept.",
+        label="Spending limit per run, in dollars",
+        ge=0,
+    )
+    budget_tokens: int | None = declare_setting(
+        None,
+        "The most tokens a run may use, in and out together; what it has by then is kept.",
+        label="Token limit per run",
+        ge=0,
+    )
+    log_format: Literal["text", "json"] = declare_setting(
+        "text", "How a server or a worker logs: a line of text for people, or json.", own=True
+    )
+    log_level: Literal["debug", "info", "warning", "error"] = declare_setting(
+        "info", "The lowest level that is logged.", own=True
+    )
+    telemetry: Literal["", "prometheus", "otlp", "prometheus,otlp", "otlp,prometheus"] = declare_setting(
+        "",
+        "Metrics and traces of servers and workers: prometheus (read at /metrics), otlp (sent to where "
+        "OTEL_EXPORTER_OTLP_ENDPOINT says), or both with a comma. It needs the extra `telemetry`.",
+        own=True,
+    )
+    quota_uploads: float | None = declare_setting(None, "Files a person may upload per month.", unit="megabytes", ge=0)
+    quota_rows: float | None = declare_setting(None, "Rows a person may add to tables per month.", ge=0)
+    quota_disk: float | None = declare_setting(
+        None, "What may be stored of what a person owns.", unit="megabytes", ge=0
+    )
+    quota_dollars: float | None = declare_setting(
+        None, "Dollars a person may spend on models and searches per month.", ge=0
+    )
+    token: str = declare_setting(
+        "", "The owner's token for the server; needed to bind to any address but this machine's own.", secret=True
+    )
+    token_days: int = declare_setting(
+        90,
+        "Time after which a new token of a user expires, unless asked otherwise; 0: never.",
+        unit="days",
+        own=True,
+        ge=0,
+        le=MAX_TOKEN_DAYS,
+    )
+    webhook_url: str = declare_setting(
+        "",
+        "Where a server reports each run that has ended, as JSON. A private host has to be in fetch_allow.",
+        label="Address",
+        own=True,
+    )
+    webhook_secret: str = declare_setting(
+        "", "The secret with which these reports are signed (HMAC-SHA256).", label="Signing secret", secret=True
+    )
+    google_sheets_key: str = declare_setting(
+        "",
+        "For exports to Google Sheets: the JSON key of a service account, or the path of its file. Not from a folder.",
+        label="JSON key",
+        secret=True,
+    )
+    language: Literal["en", "de"] = declare_setting(
+        "en", "The language of the page, as far as it is translated.", label="Language of the page", own=True
+    )
+    oidc_issuer: str = declare_setting(
+        "", "The address of an OpenID Connect provider with which people sign in at the server.", own=True
+    )
+    oidc_client_id: str = declare_setting("", "The client id that the provider gave this server.", own=True)
+    oidc_client_secret: str = declare_setting(
+        "", "The secret that the provider gave this server; empty where it gave none.", secret=True
+    )
+    oidc_name: str = declare_setting("", "What the login calls the provider. Default: its host name.", own=True)
+    oidc_scopes: str = declare_setting(
+        "profile email", "The scopes to request besides openid, separated by spaces.", own=True
+    )
+    oidc_accounts: Literal["match", "create"] = declare_setting(
+        "match",
+        "Who gets in: match (only users who were added here, by their user name or e-mail address at the provider) "
+        "or create (everyone the provider signs in; their account is created at the first login).",
+        own=True,
+    )
+    oidc_role: Role = declare_setting("viewer", "The role of accounts created at the first login.", own=True)
+    oidc_roles: str = declare_setting(
+        "",
+        "Roles by the provider's claims, as claim=value:role separated by commas, e.g. groups=it:admin; applied at "
+        "each login.",
+        own=True,
+    )
+    trusted_hosts: str = declare_setting(
+        "",
+        "Hosts that any of your keys may be sent to, wherever the address comes from, separated by commas. Not "
+        "read from the `tablewright.toml` of a folder.",
+        own=True,
+    )
+    trusted_folders: str = declare_setting(
+        "",
+        "Folders whose `tablewright.toml` may say where data is kept (home, database_url) while your keys come "
+        "from outside them, separated like those of PATH. Not read from that file.",
+        own=True,
+    )
+    plugins: str = declare_setting(
+        "",
+        "Folders with files of your own that add strategies, search providers, models or parsers, separated like "
+        "those of PATH. Only from the environment.",
+        own=True,
+    )
+    concurrency: int | None = declare_setting(
+        None, "Rows worked on at once. Default: what the strategy says, e.g. 3 for lookup.", ge=1, le=1_000
+    )
 
     def __post_init__(self) -> None:
         """Read each value as its declared type; programs may also give texts."""
@@ -545,37 +456,25 @@ class DeclaredSetting(NamedTuple):
         if self.choices:
             *others, last = filter(None, self.choices)
             return f"{'one of ' if len(others) > 1 else ''}{', '.join(others)} or {last}"
-        if self.base in TYPES:
-            return TYPES[self.base]
+        # The types that have no limits.
+        if named := {bool: "yes or no", str: "a text", tuple: "texts with commas between them"}.get(self.base):
+            return named
         noun = f"a {'whole ' if self.base is int else ''}number{f' of {self.unit}' if self.unit else ''}"
         if self.limits.gt is not None:
             return f"{noun} above {self.limits.gt}"
         return f"{noun} from {self.limits.ge} {'up' if self.limits.le is None else f'to {self.limits.le:,}'}"
 
 
-# How each type is named in an error.
-TYPES = {bool: "yes or no", str: "a text", tuple: "texts with commas between them"}
-
-
 def collect_declarations() -> dict[str, DeclaredSetting]:
-    hints = get_type_hints(Settings, include_extras=True)
-    return {each.name: build_declaration(hints[each.name], each.default) for each in fields(Settings)}
-
-
-def build_declaration(annotated: Any, default: Any) -> DeclaredSetting:
-    whole, limits = get_args(annotated)
-    (base,) = [each for each in get_args(whole) if each is not NoneType] if NoneType in get_args(whole) else [whole]
-    about = limits.extra
-    return DeclaredSetting(
-        kind=Annotated[base, limits],
-        base=tuple if get_origin(base) is tuple else base,
-        default=default,
-        limits=limits,
-        label=about["label"],
-        unit=about["unit"],
-        is_own=about["own"],
-        is_secret=about["secret"],
-    )
+    hints, found = get_type_hints(Settings), {}
+    for each in fields(Settings):
+        whole, limits = hints[each.name], each.metadata["limits"]
+        kind = next(part for part in get_args(whole) if part is not NoneType) if NoneType in get_args(whole) else whole
+        base = tuple if get_origin(kind) is tuple else kind
+        found[each.name] = DeclaredSetting(
+            kind=Annotated[kind, limits], base=base, default=each.default, **each.metadata
+        )
+    return found
 
 
 def read_setting(name: str, value: object, written_as: str = "") -> Any:
@@ -600,17 +499,12 @@ def read_setting(name: str, value: object, written_as: str = "") -> Any:
         raise BadSetting(f"{written_as or name} must be {declared.accepted}, not {value!r}.", advice=advice) from None
 
 
-TRUTH = {"yes": True, "true": True, "1": True, "no": False, "false": False, "0": False}
-# Letters at the very end, after a digit, a point or a space.
-UNIT_AFTER_NUMBER = re.compile(r"(?<![A-Za-z])[A-Za-z]+\Z")
-
-
 def parse_setting_text(declared: DeclaredSetting, text: str) -> Any:
     """Convert a text as far as its type requires. Raise ValueError if it cannot be read."""
     if declared.base is bool:
-        if text.lower() not in TRUTH:
+        if text.lower() not in ("yes", "true", "1", "no", "false", "0"):
             raise ValueError(text)
-        return TRUTH[text.lower()]
+        return text.lower() in ("yes", "true", "1")
     if declared.base is tuple:
         return tuple(filter(None, map(str.strip, text.split(","))))
     if declared.choices:
@@ -619,7 +513,8 @@ def parse_setting_text(declared: DeclaredSetting, text: str) -> Any:
     if declared.base is str:
         return text
     factor = 1.0
-    if declared.unit and (found := UNIT_AFTER_NUMBER.search(text)) and found.start():
+    # Letters at the very end, after a digit, a point or a space.
+    if declared.unit and (found := re.search(r"(?<![A-Za-z])[A-Za-z]+\Z", text)) and found.start():
         factor = {unit.lower(): each for unit, each in UNIT_FACTORS[declared.unit].items()}.get(found[0].lower(), 0.0)
         text = text[: found.start()]
     number = float(text) * factor
@@ -647,7 +542,5 @@ def write_setting(value: object) -> str:
 DECLARED = collect_declarations()
 # Settings that are never shown.
 SECRET_SETTINGS = frozenset(name for name, declared in DECLARED.items() if declared.is_secret)
-# Settings of a process, which are not recorded with a run.
-OWN_SETTINGS = frozenset(name for name, declared in DECLARED.items() if declared.is_own)
 # Settings that can be saved on the settings page. The rest are set by the user who starts the process.
 SAVABLE_SETTINGS = frozenset(name for name, declared in DECLARED.items() if declared.label)

@@ -38,7 +38,6 @@ from tablewright.keys import (
 )
 from tablewright.settings import (
     DECLARED,
-    ENVIRONMENT_PREFIX,
     KEY_OF_ADDRESS,
     KEY_SETTINGS,
     SAVABLE_SETTINGS,
@@ -149,7 +148,7 @@ def read_variables(environ: Mapping[str, str]) -> dict[str, str]:
 
 def environment_variable(name: str) -> str:
     """Return the environment variable of a setting."""
-    return ENVIRONMENT_PREFIX + name.upper()
+    return f"TABLEWRIGHT_{name.upper()}"
 
 
 def bind_keys(

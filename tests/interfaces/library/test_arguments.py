@@ -18,7 +18,7 @@ from pydantic import BaseModel, Field, field_validator
 import tablewright as tw
 from tablewright.interfaces.library.session import Options
 from tablewright.interfaces.library.verbs import run_in_thread
-from tablewright.settings import OWN_SETTINGS, SECRET_SETTINGS
+from tablewright.settings import DECLARED, SECRET_SETTINGS
 
 ROWS = [{"Item": "Pen", "Price": 2}]
 TWICE = "Twice:number={Price} * 2"
@@ -180,9 +180,8 @@ def test_settings_take_numbers_truth_values_and_paths(tmp_path: Path) -> None:
 
 
 def test_every_setting_of_a_verb_is_a_typed_option() -> None:
-    shared = {each.name for each in fields(tw.Settings) if not each.name.startswith(SERVERS)} - (
-        OWN_SETTINGS - SECRET_SETTINGS
-    )
+    own = {name for name, declared in DECLARED.items() if declared.is_own and not declared.is_secret}
+    shared = {each.name for each in fields(tw.Settings) if not each.name.startswith(SERVERS)} - own
     secret = SECRET_SETTINGS - {"model_api_key", "search_api_key", "embedder_api_key"}
     assert shared - secret - set(Options.__annotations__) == set()
 
