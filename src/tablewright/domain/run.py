@@ -133,6 +133,10 @@ class Estimate(Struct, frozen=True, omit_defaults=False):
     """The number of rows of earlier runs that it is based on; with 0, it is the strategy's default."""
 
 
+# The error of a run that a person paused, as opposed to one that an outage did.
+PAUSED_PROBLEM = "It was paused on request."
+
+
 class Run(Struct, frozen=True):
     id: str
     table_id: str
@@ -171,6 +175,10 @@ class Run(Struct, frozen=True):
     def goes_on_as(self, owner: str) -> bool:
         """Return True if this owner is to continue it."""
         return self.status == "running" and not self.stopping and self.owner == owner
+
+    @property
+    def was_paused_by_person(self) -> bool:
+        return self.status == "paused" and self.error == PAUSED_PROBLEM
 
     @property
     def stopped_status(self) -> RunStatus:

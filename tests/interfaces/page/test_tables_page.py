@@ -460,3 +460,50 @@ async def test_a_run_is_paused_and_resumed_on_its_page(site: Site, browser: NewP
             await page.get_by_role("button", name="Stop").click()
             await expect(page.get_by_role("button", name="Resume")).to_be_visible()
             assert (await services.jobs.get(run.id)).status == "cancelled"
+
+
+async def test_a_run_is_paused_and_resumed_above_its_table(site: Site, browser: NewPage, tmp_path: Path) -> None:
+    rows = "Company\n" + "".join(f"Brightwater Foods {number}\n" for number in range(2_000))
+    table_id = await new_table(site, tmp_path, rows, "To pause above")
+    async with browser() as page:
+        await open_table(page, site, table_id)
+        await page.get_by_role("button", name="Add columns").click()
+        await page.get_by_label("Column name").fill("Founded")
+        await page.get_by_label("Question or formula").fill(FOUNDED)
+        await page.get_by_role("button", name="Start").click()
+        bar = page.get_by_role("region", name="Run")
+        await bar.get_by_role("button", name="Pause").click()
+        await expect(bar).to_contain_text("of 2,000 rows · Paused: what was found is kept")
+        await expect(bar.get_by_role("button", name="Stop")).to_be_hidden()
+        # It is no failure, as a pause after an outage is.
+        await expect(page.get_by_role("alert", name="Last run")).to_be_hidden()
+        async with site.open() as services:
+            assert (await services.jobs.all(table_id, limit=1))[0].status == "paused"
+            await page.reload()
+            await expect(bar).to_contain_text("Paused")
+            await bar.get_by_role("button", name="Resume").click()
+            await bar.get_by_role("button", name="Stop").click()
+            await expect(bar).to_be_hidden()
+            assert (await services.jobs.all(table_id, limit=1))[0].status == "cancelled"
+
+
+async def test_a_paused_run_leaves_its_table_when_its_bar_is_closed_or_its_proposal_decided(
+    site: Site, browser: NewPage, tmp_path: Path
+) -> None:
+    rows = "Company\n" + "".join(f"Brightwater Foods {number}\n" for number in range(2_000))
+    table_id = await new_table(site, tmp_path, rows, "Paused for good")
+    async with site.open() as services:
+        fill = await plan_fill(services, table_id, [parse_field(f"Founded:number={FOUNDED}")])
+        run_id = await services.jobs.start(fill)
+        await services.jobs.pause(run_id)
+        async for _ in services.jobs.watch(run_id):
+            pass
+    async with browser() as page:
+        await open_table(page, site, table_id)
+        bar = page.get_by_role("region", name="Run")
+        await bar.get_by_role("button", name="Close").click()
+        await expect(bar).to_be_hidden()
+        await page.reload()
+        await expect(bar.get_by_role("button", name="Resume")).to_be_visible()
+        await page.get_by_role("button", name="Discard").click()
+        await expect(bar).to_be_hidden()

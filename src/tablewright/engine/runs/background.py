@@ -11,7 +11,7 @@ from typing import Any, TypeAlias, TypeVar
 
 import msgspec
 
-from tablewright.domain.run import MAX_SETBACKS, Run, RunStatus, Usage, UsageMeter, measure_usage
+from tablewright.domain.run import MAX_SETBACKS, PAUSED_PROBLEM, Run, RunStatus, Usage, UsageMeter, measure_usage
 from tablewright.engine.runs.kinds import RunContext, Work
 from tablewright.engine.runs.ownership import Heartbeat, check_authority, open_user_allowance
 from tablewright.engine.write_buffer import shield_to_completion
@@ -25,7 +25,6 @@ T = TypeVar("T")
 
 WriteEnd: TypeAlias = Callable[[str, Callable[[], Awaitable[None]]], Awaitable[None]]
 
-PAUSED_PROBLEM = "It was paused on request."
 # Seconds between two checks that the run's user may still run it.
 AUTHORITY_SECONDS = 5.0
 

@@ -18,13 +18,13 @@ from types import TracebackType
 from typing import Any, Literal, TypeAlias
 
 from tablewright.domain.model import Struct
-from tablewright.domain.run import MAX_SETBACKS, PERSON, Progress, Run, RunStatus, Stage, Usage
+from tablewright.domain.run import MAX_SETBACKS, PAUSED_PROBLEM, PERSON, Progress, Run, RunStatus, Stage, Usage
 from tablewright.engine import planning
 from tablewright.engine.fill import FillRun
 from tablewright.engine.outcome import RunResult, make_run_result, summarize_run, tally_spec
 from tablewright.engine.policy import DEFAULT_POLICY, FillPlan, RunPolicy
 from tablewright.engine.rows import MAX_SLICE_ROWS, RowLimiter
-from tablewright.engine.runs.background import PAUSED_PROBLEM, BackgroundRunner, explain_set_aside
+from tablewright.engine.runs.background import BackgroundRunner, explain_set_aside
 from tablewright.engine.runs.kinds import RunContext, Work
 from tablewright.engine.runs.ownership import Heartbeat, check_authority, open_user_allowance
 from tablewright.engine.write_buffer import shield_to_completion

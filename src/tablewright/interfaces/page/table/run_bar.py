@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -14,14 +14,23 @@ from tablewright.domain.proposal import ApplyOutcome, ProposalHead
 from tablewright.domain.run import Progress, Run
 from tablewright.domain.text import shorten_text
 from tablewright.errors import NotFound
-from tablewright.interfaces.page.elements import show_paragraph
+from tablewright.interfaces.page.elements import flex_row, icon_button, show_paragraph
 from tablewright.interfaces.page.frame import hide_paths, show_notice, visit_now, visit_to_write
 from tablewright.interfaces.page.live import run_while_open
 from tablewright.interfaces.page.words import counted_text, stage_text, t
 from tablewright.interfaces.wording import format_dollars, format_duration
 from tablewright.messages.catalogue import PageText
 from tablewright.operations.review import ApplyProposal, ChosenCells, apply_proposal, reject_proposal
-from tablewright.operations.runs import ResumeRun, resume_run, show_run
+from tablewright.operations.runs import (
+    ResumeRun,
+    RunRequest,
+    RunShown,
+    cancel_run,
+    pause_run,
+    resume_run,
+    show_run,
+)
+from tablewright.services import Services
 
 if TYPE_CHECKING:
     from tablewright.interfaces.page.table.page import OpenTable
@@ -37,6 +46,8 @@ class RunBar:
         self._page = page
         self._client = context.client
         self._run_id = ""
+        self._paused_id = ""
+        self._closed_id = ""
         self._found: dict[RowId, dict[str, Cell]] = {}
         self._news: Progress | None = None
         self._has_new_rows = False
@@ -46,9 +57,15 @@ class RunBar:
             self._progress = ui.linear_progress(0, show_value=False).props(f'aria-label="{t("Progress of the run")}"')
             self._label = ui.label().classes("tw-small tw-ellipsis tw-grow")
             self._left = ui.label().classes("tw-small tw-muted")
-            if page.may_change:
-                self._stop = ui.button(t("Stop"), icon="stop", on_click=self._ask_to_stop)
-                self._stop.props("outline dense color=negative padding='4px 12px'")
+            with flex_row() as self._running:
+                look = "outline dense padding='4px 12px'"
+                ui.button(t("Pause"), icon="pause", on_click=partial(self._ask_to_end, pause_run)).props(look)
+                stop = ui.button(t("Stop"), icon="stop", on_click=partial(self._ask_to_end, cancel_run))
+                stop.props(f"{look} color=negative")
+            with flex_row() as self._paused:
+                resume = ui.button(t("Resume"), icon="play_arrow", on_click=self._resume)
+                resume.props("unelevated dense padding='4px 12px'").set_visibility(page.may_change)
+                icon_button("close", t("Close"), lambda: self.close_paused(self._paused_id))
         self._bar.set_visibility(False)
 
     @property
@@ -65,12 +82,31 @@ class RunBar:
             if run.status == "running" and not await jobs.is_interrupted(run) and not self._run_id:
                 self._run_id, self._fields = run.id, run.spec.get("fields", ())
                 self._banner.hide()
-                self._show(Progress(stage="starting", done=run.done, total=run.total))
-                self._bar.set_visibility(True)
+                self._show_bar(Progress(stage="starting", done=run.done, total=run.total), paused_id="")
                 run_while_open(self._watch(run.id, after=run.last_event))
                 return True
-        await self._banner.update(runs[0] if runs else None)
+        newest = runs[0] if runs else None
+        is_paused = newest is not None and newest.was_paused_by_person and await self._banner.is_undecided(newest)
+        # A run may have been followed meanwhile: two timers and the person's own actions lead here.
+        if self.is_running:
+            return False
+        self._bar.set_visibility(False)
+        if newest is not None and is_paused:
+            kept = t("what was found is kept")
+            news = Progress(stage="paused", done=newest.done, total=newest.total, detail=kept)
+            self._show_bar(news, paused_id=newest.id)
+        await self._banner.update(None if is_paused else newest)
         return False
+
+    def _show_bar(self, news: Progress, *, paused_id: str) -> None:
+        """Show a run that is under way, or the one of `paused_id`, which was paused on request."""
+        self._paused_id = paused_id
+        self._running.set_visibility(self._page.may_change and not paused_id)
+        self._paused.set_visibility(bool(paused_id))
+        self._show(news)
+        if paused_id:
+            self._left.set_text("")
+        self._bar.set_visibility(not paused_id or paused_id != self._closed_id)
 
     async def _watch(self, run_id: str, *, after: int) -> None:
         # The banner explains the other ways to end.
@@ -108,11 +144,9 @@ class RunBar:
     def _show(self, news: Progress) -> None:
         # A thousandth of the bar is less than a pixel.
         self._progress.set_value(round(news.fraction if news.total else 0, 3))
-        of = (
-            t("{done} of {rows}", done=news.done, rows=counted_text(news.total, "row")) if news.total else t("Starting")
-        )
-        doing = " ".join(part for part in (stage_text(news), news.label, news.detail) if part)
-        self._label.set_text(f"{of} · {shorten_text(doing, 140)}")
+        of = t("{done} of {rows}", done=news.done, rows=counted_text(news.total, "row")) if news.total else ""
+        doing = " ".join(filter(None, (stage_text(news), news.label, news.detail)))
+        self._label.set_text(" · ".join(filter(None, (of, shorten_text(doing, 140)))) or t("Starting"))
 
     async def _show_found(self) -> None:
         while True:
@@ -148,11 +182,25 @@ class RunBar:
             found, self._found = self._found, {}
             self._page.grid.update(found, proposed=True)
 
-    async def _ask_to_stop(self) -> None:
+    async def _ask_to_end(self, end: Callable[[Services, RunRequest], Awaitable[RunShown]]) -> None:
+        """Stop or pause the run."""
         visit = await visit_to_write(self._page.table.id, runs=True)
         if self._run_id:
-            self._label.set_text(t("Stopping. What was found is kept …"))
-            await visit.services.jobs.cancel(self._run_id)
+            words = (
+                t("Pausing. What was found is kept.") if end is pause_run else t("Stopping. What was found is kept …")
+            )
+            self._label.set_text(words)
+            await end(visit.services, RunRequest(run_id=self._run_id))
+
+    async def _resume(self) -> None:
+        visit = await visit_to_write(self._page.table.id, runs=True)
+        await resume_run(visit.services, ResumeRun(run_id=self._paused_id))
+        await self._page.run_ended()
+
+    def close_paused(self, run_id: str) -> None:
+        """Take a paused run from the page until it is loaded anew."""
+        self._closed_id = run_id
+        self._bar.set_visibility(self.is_running)
 
 
 # ── why the last run found nothing ────────────────────────────────────────────────────────────────────────────────────
@@ -199,18 +247,19 @@ class RunBanner:
             if self._shown and self._shown[1] != "done":
                 self.hide()
             return
-        report = await show_run(services, newest)
-        if not await self._is_open(report.proposal_id):
+        if not await self.is_undecided(newest):
             self.hide()
         elif self._shown != (newest.id, status):
             self._show_failure(newest, status)
 
-    async def _is_open(self, proposal_id: str) -> bool:
-        """Return True if a proposal waits for a decision; one without any cell closes by itself."""
+    async def is_undecided(self, run: Run) -> bool:
+        """Return True if a run's proposal waits for a decision; one without any cell closes by itself."""
+        services = (await visit_now()).services
+        proposal_id = (await show_run(services, run)).proposal_id
         if not proposal_id:
             return True
         try:
-            head = await (await visit_now()).services.store.proposals.get(proposal_id)
+            head = await services.store.proposals.get(proposal_id)
         except NotFound:
             return False
         return head.status in ("open", "building") or not (
@@ -389,6 +438,7 @@ class ProposalPanel:
         visit = await visit_to_write(self._page.table.id)
         await reject_proposal(visit.services, ChosenCells(proposal_id=head.id))
         show_notice(t("Discarded. The table is unchanged."))
+        self._page.run.close_paused(head.run_id)
         await self._page.decided(None)
 
 
