@@ -13,7 +13,7 @@ from typing import Any, Literal, TypeAlias
 
 import msgspec
 
-from tablewright.domain.model import Cell, RowId, Struct
+from tablewright.domain.model import Cell, RowId, StepType, Struct
 
 Stage: TypeAlias = Literal[
     "starting",
@@ -28,6 +28,7 @@ Stage: TypeAlias = Literal[
     "paused",
 ]
 
+STAGE_OF_STEP: dict[StepType, Stage] = {"search": "searching", "fetch": "fetching", "compute": "computing"}
 
 # Work that a schedule can repeat on a table.
 Routine: TypeAlias = Literal["recheck", "refresh"]
@@ -252,6 +253,11 @@ class Progress(Struct, frozen=True):
     def fraction(self) -> float:
         """The completed share, from 0.0 to 1.0; 0.0 while the total is unknown."""
         return min(1.0, self.done / self.total) if self.total else float(self.stage == "complete")
+
+    def drop_evidence(self) -> Progress:
+        """Return it as events of a run keep it: the evidence of its cells may be long, and is in the proposal."""
+        cells = {name: msgspec.structs.replace(cell, evidence=(), conflict=()) for name, cell in self.cells.items()}
+        return msgspec.structs.replace(self, cells=cells)
 
 
 class Event(Struct, frozen=True):

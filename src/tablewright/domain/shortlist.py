@@ -343,6 +343,8 @@ class ShortlistState(Struct, frozen=True):
     language: str = ""
     """The person's language, as the model determined it; built-in texts use it too."""
     error: str = ""
+    unanswered: str = ""
+    """The message whose run is under way, or ended without a reply."""
     created_at: str = ""
     updated_at: str = ""
 

@@ -23,9 +23,10 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from tablewright.domain.model import Attempt, Cell, Finding, Row, RowId, Step, StepType
+from tablewright.domain.model import Attempt, Cell, Finding, Row, RowId, Step
 from tablewright.domain.run import (
     OWN_STRATEGY,
+    STAGE_OF_STEP,
     Progress,
     ProgressCallback,
     RunStatus,
@@ -41,7 +42,6 @@ from tablewright.engine.outcome import (
     ProposalBuilder,
     RowAnswer,
     RunResult,
-    drop_evidence,
     is_settled,
     is_valid_step,
     make_run_result,
@@ -77,8 +77,6 @@ from tablewright.web.provenance import track_provenance
 
 if TYPE_CHECKING:
     from tablewright.domain.run import Estimate
-
-STAGE_OF_STEP: dict[StepType, Stage] = {"search": "searching", "fetch": "fetching", "compute": "computing"}
 
 
 @dataclass(frozen=True)
@@ -607,13 +605,8 @@ class FillRun:
         )
         self.watch(news)
         if self._slice is not None and not self._is_computed:
-            self._keep_news(news)
-
-    def _keep_news(self, news: Progress) -> None:
-        """Store an event for watchers in other processes, without the evidence."""
-        brief_cells = {name: drop_evidence(cell) for name, cell in news.cells.items()}
-        # The evidence is in the proposal already, and may be long.
-        self._buffer.tell(msgspec.structs.replace(news, cells=brief_cells))
+            # For watchers in other processes.
+            self._buffer.tell(news.drop_evidence())
 
 
 async def in_one_window(rows: list[tuple[Row, int]]) -> AsyncIterator[list[tuple[Row, int]]]:

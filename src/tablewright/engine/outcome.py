@@ -116,11 +116,6 @@ def tally_spec(tally: RunTally) -> dict[str, Any]:
     return {"rows": tally.bought_rows, "cells": tally.bought_cells, TALLY: tally}
 
 
-def drop_evidence(cell: Cell) -> Cell:
-    """Return the cell without its evidence, which is kept with the proposal."""
-    return msgspec.structs.replace(cell, evidence=(), conflict=())
-
-
 def count_cells_left(count: int) -> str:
     return "1 cell left" if count == 1 else f"{count:,} cells left"
 

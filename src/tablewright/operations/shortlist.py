@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import shutil
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from contextlib import nullcontext
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, ClassVar, get_args
 
@@ -13,7 +14,7 @@ import msgspec
 
 from tablewright.domain.model import Step, Struct
 from tablewright.domain.naming import check_request_text
-from tablewright.domain.run import Progress
+from tablewright.domain.run import STAGE_OF_STEP, Progress, ProgressCallback, ignore_progress
 from tablewright.domain.shortlist import ChatReply, Phase, Ranking, ShortlistState
 from tablewright.errors import EditConflict, NotFound
 from tablewright.operations.operation import (
@@ -31,7 +32,10 @@ from tablewright.operations.paths import hide_existence
 from tablewright.operations.tables import Removed, TableFormat
 
 if TYPE_CHECKING:
+    from tablewright.engine.runs.kinds import RunContext
     from tablewright.services import Services
+    from tablewright.workflows.shortlist.context import Taken, TurnWork
+    from tablewright.workflows.shortlist.shortlist import Shortlist
 
 
 ShortlistRef = Annotated[str, msgspec.Meta(min_length=1, max_length=200, description="The id of the conversation.")]
@@ -52,10 +56,11 @@ class ShortlistPage(Page, frozen=True):
 
 class TurnTaken(Struct, frozen=True):
     """The reply of the advisor, and the conversation after it. Every fact of the reply names its cells. A `file` is at
-    `/shortlists/{shortlist}/files/{file}`."""
+    `/shortlists/{shortlist}/files/{file}`. `run_id` is the run that searched or filled cells for it, if one did."""
 
     shortlist: ShortlistState
     reply: ChatReply
+    run_id: str
 
 
 class ListShortlists(Request, frozen=True):
@@ -141,27 +146,97 @@ async def take_turn(
     services: Services,
     request: TakeTurn,
     *,
-    watch: Callable[[Progress], None] = lambda _: None,
+    watch: ProgressCallback = ignore_progress,
     tell: Callable[[Step], None] = lambda _: None,
     exports: Path | None = None,
 ) -> TurnTaken:
-    """Send a message or press a button. Once products are searched for, the reply may take minutes."""
-    from tablewright.workflows.shortlist.context import TurnContext
-    from tablewright.workflows.shortlist.shortlist import Shortlist
-
-    shortlist_id = (await get_shortlist(services, GetShortlist(shortlist=request.shortlist))).id
-    through_server = exports is None and services.person is not None
-    if through_server:  # a place that the user names would be one on the server's disk
-        exports = exports_folder(services, shortlist_id)
-        exports.mkdir(parents=True, exist_ok=True)
-    if shortlist_id in services.turns_under_way:  # both turns would spend, and one reply would be lost
+    """Send a message or press a button. Once products are searched for, the reply may take minutes: that is a run,
+    which can be watched and stopped. One that was interrupted answers the message when it is resumed."""
+    state = await get_shortlist(services, GetShortlist(shortlist=request.shortlist))
+    message = check_request_text(request.message, "message")
+    # Both turns would spend, and one reply would be lost.
+    if state.id in services.turns_under_way or (state.unanswered and await _is_answered_elsewhere(services, state)):
         raise EditConflict(
             "The last turn of this conversation is still under way; nothing was done.",
             advice="Wait for its reply, then say it again.",
         )
-    services.turns_under_way.add(shortlist_id)
+    reporter = TurnReporter(watch, tell)
+
+    async def perform(work: TurnWork) -> Taken:
+        async def do_run(context: RunContext) -> Taken:
+            reporter.run = context
+            return await work()
+
+        await services.store.shortlists.save(msgspec.structs.replace(state, unanswered=message))
+        taken: Taken = await services.jobs.perform("shortlist", state.table_id, {"shortlist": state.id}, work=do_run)
+        return taken
+
+    services.turns_under_way.add(state.id)
     try:
-        context = TurnContext(
+        async with services.spending():
+            shortlist = await open_turn(services, state.id, reporter, exports, perform)
+            after, reply = await shortlist.turn(state.id, message)
+    finally:
+        services.turns_under_way.discard(state.id)
+    if exports is None and services.person is not None:
+        reply = msgspec.structs.replace(reply, file=Path(reply.file).name)
+    return TurnTaken(shortlist=after, reply=reply, run_id=reporter.run.run.id if reporter.run else "")
+
+
+async def _is_answered_elsewhere(services: Services, state: ShortlistState) -> bool:
+    """Return True if a living process does a run for the message without a reply."""
+    for run in await services.store.runs.all(status="running"):
+        if run.spec.get("shortlist") == state.id and not await services.jobs.is_interrupted(run):
+            return True
+    return False
+
+
+async def run_turn(services: Services, context: RunContext) -> Taken:
+    """Continue a turn whose process died or was stopped: answer the message again, with what was bought by then."""
+    state = await get_shortlist(services, GetShortlist(shortlist=context.request["shortlist"]))
+    if not state.unanswered:
+        raise EditConflict("The conversation has gone on since; nothing was done.", advice="Say it again.")
+    shortlist = await open_turn(services, state.id, TurnReporter(run=context))
+    return await shortlist.turn(state.id, state.unanswered)
+
+
+@dataclass
+class TurnReporter:
+    """Passes the progress of a turn on, and keeps it as the events of its run once there is one."""
+
+    watch: ProgressCallback = ignore_progress
+    tell: Callable[[Step], None] = lambda _: None
+    run: RunContext | None = None
+    _counts: tuple[int, int] = (0, 0)
+
+    def report_fill(self, news: Progress) -> None:
+        self.watch(news)
+        self._counts = news.done, news.total
+        if self.run is not None:
+            self.run.tell(news.drop_evidence())
+
+    def report_step(self, step: Step) -> None:
+        self.tell(step)
+        if self.run is not None:
+            stage, (done, total) = STAGE_OF_STEP.get(step.type, "working"), self._counts
+            self.run.tell(Progress(stage=stage, done=done, total=total, detail=step.detail))
+
+
+async def open_turn(
+    services: Services,
+    shortlist_id: str,
+    reporter: TurnReporter,
+    exports: Path | None = None,
+    perform: Callable[[TurnWork], Awaitable[Taken]] | None = None,
+) -> Shortlist:
+    from tablewright.workflows.shortlist.context import TurnContext, do_at_once
+    from tablewright.workflows.shortlist.shortlist import Shortlist
+
+    if exports is None and services.person is not None:  # a place that the user names would be on the server's disk
+        exports = exports_folder(services, shortlist_id)
+        exports.mkdir(parents=True, exist_ok=True)
+    return Shortlist(
+        TurnContext(
             services.store,
             await services.open_tools(("web", "model")),
             actor=services.actor,
@@ -169,17 +244,12 @@ async def take_turn(
             limits=services.shortlist_limits,
             rates=services.rates,
             concurrency=services.settings.concurrency,
-            watch=watch,
-            tell=tell,
+            watch=reporter.report_fill,
+            tell=reporter.report_step,
             folder=exports,
+            perform=perform or do_at_once,
         )
-        async with services.spending():
-            state, reply = await Shortlist(context).turn(shortlist_id, check_request_text(request.message, "message"))
-    finally:
-        services.turns_under_way.discard(shortlist_id)
-    if through_server:
-        reply = msgspec.structs.replace(reply, file=Path(reply.file).name)
-    return TurnTaken(shortlist=state, reply=reply)
+    )
 
 
 class ShortlistFile(GetShortlist, frozen=True):

@@ -475,10 +475,12 @@ class RunExecutor:
         *,
         seen: Store | None = None,
         watch: Callable[[Any], None] = lambda _: None,
+        work: Work | None = None,
     ) -> Any:
-        """Start a run of that kind and do it here. `seen` is the store as the user who starts it sees it."""
+        """Start a run of that kind and do it here. `seen` is the store as the user who starts it sees it. `work` does
+        it in place of the kind's function, which continues it after an interruption."""
         run_id = await (seen or self._store).runs.start(table_id, kind, spec, owner=self.id)
-        return await self._do(RunContext(await self._store.runs.get(run_id), watch))
+        return await self._do(RunContext(await self._store.runs.get(run_id), watch), work)
 
     async def begin_routine(self, table_id: str, routine: str, spec: dict[str, Any]) -> str | None:
         """Start a scheduled run and return its id; "" while the last one is running, or is paused because its author
@@ -498,10 +500,10 @@ class RunExecutor:
         except NotFound:
             return None
 
-    async def _do(self, context: RunContext) -> Any:
+    async def _do(self, context: RunContext, work: Work | None = None) -> Any:
         self._idle.clear()
         try:
-            return await self._whole.do(context, self._work[context.run.kind])
+            return await self._whole.do(context, work or self._work[context.run.kind])
         finally:
             self._note_idle()
 

@@ -17,7 +17,7 @@ from tablewright.domain.run import ACTOR, Event, ProgressCallback, Routine, Run,
 from tablewright.engine.fill import FillRun
 from tablewright.engine.outcome import RunResult
 from tablewright.engine.policy import RunPolicy
-from tablewright.engine.runs.kinds import RUN_KINDS, RunContext
+from tablewright.engine.runs.kinds import RUN_KINDS, RunContext, Work
 from tablewright.engine.runs.ownership import explain_paused_schedule
 from tablewright.engine.write_buffer import shield_to_completion
 from tablewright.errors import NotFound, RunError, TablewrightError, UsageError
@@ -170,12 +170,18 @@ class Jobs:
             await self.wait(run_id)
 
     async def perform(
-        self, kind: str, table_id: str, spec: dict[str, Any], watch: Callable[[Any], None] = lambda _: None
+        self,
+        kind: str,
+        table_id: str,
+        spec: dict[str, Any],
+        watch: Callable[[Any], None] = lambda _: None,
+        work: Work | None = None,
     ) -> Any:
-        """Do a run of a kind of `RUN_KINDS` here, and return its result. Others can watch, stop and resume it."""
+        """Do a run of a kind of `RUN_KINDS` here, and return its result. Others can watch, stop and resume it. `work`
+        does it in place of the kind's function, which continues it after an interruption."""
         await self._check_spending(kind)
         executor = await self._open_executor()
-        return await executor.perform(kind, table_id, self._signed(spec), seen=self._store, watch=watch)
+        return await executor.perform(kind, table_id, self._signed(spec), seen=self._store, watch=watch, work=work)
 
     async def _check_spending(self, kind: str) -> None:
         if RUN_KINDS[kind].spends:

@@ -36,6 +36,7 @@ RUN_KINDS = {
         RunKind(name="recheck", work="tablewright.operations.fill:run_recheck"),
         RunKind(name="refresh", work="tablewright.operations.fill:run_refresh", spends=True),
         RunKind(name="research", work="tablewright.operations.research:run_research", spends=True),
+        RunKind(name="shortlist", work="tablewright.operations.shortlist:run_turn", spends=True),
     )
 }
 

@@ -94,7 +94,7 @@ def shortlist_command(
                 request = verbs.TakeTurn(shortlist=state.id, message=message)
                 taken = await verbs.take_turn(services, request, watch=bar.follow_fill, tell=bar.tell)
             state = taken.shortlist
-            turns.append({"message": message, "reply": taken.reply})
+            turns.append({"message": message, "reply": taken.reply, "run_id": taken.run_id})
             if not json:
                 print_advice(taken.reply, state.language)
             if state.phase == "end":

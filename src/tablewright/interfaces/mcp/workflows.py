@@ -193,5 +193,5 @@ def show_turn(taken: TurnTaken) -> Answer:
     if reply.file:
         exported = f"The whole table is the resource {SCHEME}tables/{state.table_id}."
         reply = msgspec.structs.replace(reply, file="", said=(ReplySentence(text=exported),))
-    about: Answer = {"shortlist_id": state.id, "phase": state.phase, "table_id": state.table_id}
+    about: Answer = {"shortlist_id": state.id, "phase": state.phase, "table_id": state.table_id, "run_id": taken.run_id}
     return about | dict(to_json_document(reply))

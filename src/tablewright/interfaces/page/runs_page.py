@@ -202,6 +202,7 @@ def run_name(run: Run, total: int) -> str:
         "ingest": f"{t('Read')}: {counted_text(total or len(spec.get('paths', ())), 'file')}",
         "research": f"{t('Research')}: {spec.get('question', '')}",
         "find": f"{t('Find rows')}: {spec.get('question', '')}",
+        "shortlist": t("Shortlist"),
     }.get(run.kind, run.kind.capitalize())
     return display_text(name.removesuffix(": "), 120)
 
@@ -352,6 +353,8 @@ class OpenRun:
         report = self.report
         if self.run.kind == "research" and "research" in self.run.spec:
             ui.link(t("Open the research"), f"/research/{self.run.spec['research']}")
+        if self.run.kind == "shortlist" and "shortlist" in self.run.spec:
+            ui.link(t("Open the conversation"), f"/shortlist/{self.run.spec['shortlist']}")
         if not self.seen.person.may_change:
             return
         if self.is_open:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
@@ -19,12 +19,18 @@ from tablewright.values.money import BUNDLED_RATES, ExchangeRates
 from tablewright.workflows.shortlist.ranking import rank_products
 
 Taken: TypeAlias = tuple[ShortlistState, ChatReply]
+TurnWork: TypeAlias = Callable[[], Awaitable[Taken]]
+"""The part of a turn that searches or fills cells."""
+
+
+async def do_at_once(work: TurnWork) -> Taken:
+    return await work()
 
 
 @dataclass(frozen=True)
 class TurnContext:
     """Dependencies of every step of a turn. `watch` gets the engine's progress, `tell` the steps. `folder` receives all
-    exports, whatever path the user names; None allows any path."""
+    exports, whatever path the user names; None allows any path. `perform` does the work of a turn, such as a run."""
 
     store: Store
     tools: Tools
@@ -36,6 +42,7 @@ class TurnContext:
     watch: ProgressCallback = ignore_progress
     tell: Callable[[Step], None] = lambda _: None
     folder: Path | None = None
+    perform: Callable[[TurnWork], Awaitable[Taken]] = do_at_once
 
     async def speak(self, language: str) -> None:
         await translate_lines("shortlist", language, self.tools.model, self.tell)

@@ -3,12 +3,14 @@
 INTAKE learns what the user wants and asks for confirmation. RESEARCH explores, asks for confirmation of the columns,
 and has the engine fill them. ADVISE presents, explains and returns to an earlier phase if a wish requires it. The model
 judges what a message means; buttons and commands are exact and need none. A terminal, a page, an API or another program
-sends messages and button labels and gets replies. This module alone saves the state, once per turn.
+sends messages and button labels and gets replies. This module alone saves the state, once per turn. What searches or
+fills cells is returned as `TurnWork`, so that it can be a run.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 from msgspec import structs
 
@@ -23,6 +25,7 @@ from tablewright.domain.shortlist import (
     MODIFY,
     TOP_CANDIDATES,
     TRY_AGAIN,
+    ChatReply,
     ReplySentence,
     ShortlistState,
 )
@@ -31,7 +34,7 @@ from tablewright.llm.tasks.shortlist.turn import TurnIntent, TurnTaken
 from tablewright.workflows.shortlist.advice import describe_unverified, present_comparison
 from tablewright.workflows.shortlist.comparison import ProductComparison
 from tablewright.workflows.shortlist.comparison_answers import ComparisonAnswers
-from tablewright.workflows.shortlist.context import Taken, TurnContext
+from tablewright.workflows.shortlist.context import Taken, TurnContext, TurnWork
 from tablewright.workflows.shortlist.explore import EXPLORATION_ROUNDS, MAX_FIRST_ROUND_PAGES
 from tablewright.workflows.shortlist.research import ProductSearch
 from tablewright.workflows.shortlist.understanding import find_missing_fields, understand_message
@@ -59,12 +62,22 @@ class Shortlist:
         state = await self._context.store.shortlists.get(state_id)
         said = remove_marks(message).strip()
         await self._context.speak(state.language)
-        state, reply = await self._routed(add_message(state, "user", said), said)
+        routed = await self._routed(add_message(state, "user", said), said)
+        if callable(routed):
+            return await self._context.perform(partial(self._end_turn, routed))
+        return await self._save(*routed)
+
+    async def _end_turn(self, work: TurnWork) -> Taken:
+        return await self._save(*await work())
+
+    async def _save(self, state: ShortlistState, reply: ChatReply) -> Taken:
         reply = structs.replace(reply, buttons=tuple(state.translate(label) for label in reply.buttons))
-        state = structs.replace(add_message(state, "advisor", reply.whole(state.language)), buttons=reply.buttons)
+        state = structs.replace(
+            add_message(state, "advisor", reply.whole(state.language)), buttons=reply.buttons, unanswered=""
+        )
         return await self._context.store.shortlists.save(state), reply
 
-    async def _routed(self, state: ShortlistState, said: str) -> Taken:
+    async def _routed(self, state: ShortlistState, said: str) -> Taken | TurnWork:
         # Before anything else: every turn reads the table, and its owner may have deleted it between two turns.
         if not state.error and state.table_id and not await self._context.has_table(state):
             gone = state.translate("The table {table} is not there any more, so we start afresh.", table=state.table_id)
@@ -90,7 +103,7 @@ class Shortlist:
         )
         return await self._carried_out(state, turn, said)
 
-    async def _carried_out(self, state: ShortlistState, turn: TurnTaken, message: str) -> Taken:
+    async def _carried_out(self, state: ShortlistState, turn: TurnTaken, message: str) -> Taken | TurnWork:
         is_changed = not same_requirements(turn.requirements, state.requirements)
         match effective_intent(turn, state):
             case "agree" if state.buttons:
@@ -120,10 +133,11 @@ class Shortlist:
             case "refuse":
                 return await self._where_we_are(state, turn.said)
             case "columns" if state.has_presented or state.waiting == "fields":
-                state, reply = await self._research.columns(state, turn, message)
-                return state, structs.replace(reply, buttons=buttons_for_step(state)) if state.waiting else reply
+                work = partial(self._columns, state, turn, message)
+                asks = turn.columns or turn.about_columns if state.waiting != "fields" else turn.products
+                return work if asks else await work()
             case "more" if state.has_presented:
-                return await self._research.more(state, turn, message)
+                return partial(self._research.more, state, turn, message)
             case _ if is_changed or turn.intent == "wish" or (turn.is_ready and state.is_undecided):
                 return await self._wished(record_refinement(state, "requirements", message), turn)
             case "columns" | "more":
@@ -132,21 +146,23 @@ class Shortlist:
                 return await self._where_we_are(state, turn.said)
         return await self._about_table(state, turn, message)
 
-    async def _about_table(self, state: ShortlistState, turn: TurnTaken, message: str) -> Taken:
+    async def _columns(self, state: ShortlistState, turn: TurnTaken, message: str) -> Taken:
+        state, reply = await self._research.columns(state, turn, message)
+        return state, structs.replace(reply, buttons=buttons_for_step(state)) if state.waiting else reply
+
+    async def _about_table(self, state: ShortlistState, turn: TurnTaken, message: str) -> Taken | TurnWork:
         answers = ComparisonAnswers(self._context, state)
         match turn.intent:
             case "show":
                 reply = await answers.show(turn)
             case "links":
-                reply = await answers.links(turn)
-                state = structs.replace(state, offers=reply.listings)
+                return partial(self._links, state, turn)
             case "export":
                 reply = await answers.export(turn)
             case "source":
                 reply = await answers.source(turn)
             case "wrong value":
-                reply = await answers.look_again(turn, message)
-                state = record_refinement(state, "a value was looked up again", message)
+                return partial(self._look_again, state, turn, message)
             case "remove" if turn.products:
                 names = await answers.comparison.remove_products(turn.products)
                 state = structs.replace(state, removed=(*state.removed, *names))
@@ -157,9 +173,19 @@ class Shortlist:
                 return await self._where_we_are(state, turn.said)
         return state, structs.replace(reply, buttons=buttons_for_step(state))
 
+    async def _links(self, state: ShortlistState, turn: TurnTaken) -> Taken:
+        reply = await ComparisonAnswers(self._context, state).links(turn)
+        state = structs.replace(state, offers=reply.listings)
+        return state, structs.replace(reply, buttons=buttons_for_step(state))
+
+    async def _look_again(self, state: ShortlistState, turn: TurnTaken, message: str) -> Taken:
+        reply = await ComparisonAnswers(self._context, state).look_again(turn, message)
+        state = record_refinement(state, "a value was looked up again", message)
+        return state, structs.replace(reply, buttons=buttons_for_step(state))
+
     # ── buttons ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
-    async def _pressed(self, state: ShortlistState, label: str) -> Taken:
+    async def _pressed(self, state: ShortlistState, label: str) -> Taken | TurnWork:
         match label:
             case _ if label == FRESH:
                 return reset_conversation(state), make_reply((), state.translate("What are you looking for?"))
@@ -173,9 +199,9 @@ class Shortlist:
                     buttons=buttons_for_step(state),
                 )
             case _ if label == CONFIRM and state.waiting == "requirements":
-                return await self._confirmed(state)
+                return partial(self._confirmed, state)
             case _ if label == TRY_AGAIN and state.requirements.product_type:
-                return await self._research.search(state)
+                return partial(self._research.search, state)
             case _ if label == MODIFY and state.waiting == "fields":
                 return await self._research.proposed(
                     state,
@@ -186,14 +212,16 @@ class Shortlist:
                     ),
                 )
             case _ if label == ENRICH and state.waiting == "fields":
-                comparison = ProductComparison(self._context, state)
-                await comparison.add_fields(state.proposed)
-                notes = await comparison.fill()
-                return await present_comparison(self._context, structs.replace(state, proposed=()), notes=notes)
+                return partial(self._fill, state)
             case _ if label == GO_ON and state.has_presented:
-                notes = await ProductComparison(self._context, state).fill()
-                return await present_comparison(self._context, state, notes=notes)
+                return partial(self._fill, state)
         return await self._where_we_are(state, make_sentences(state.translate("That belongs to another step.")))
+
+    async def _fill(self, state: ShortlistState) -> Taken:
+        comparison = ProductComparison(self._context, state)
+        await comparison.add_fields(state.proposed)
+        notes = await comparison.fill()
+        return await present_comparison(self._context, structs.replace(state, proposed=()), notes=notes)
 
     async def _where_we_are(self, state: ShortlistState, said: Sequence[ReplySentence]) -> Taken:
         """Repeat the current step with its buttons, so that the user always has a way on."""
