@@ -18,8 +18,8 @@ from tablewright.domain.files import ImportOutcome
 from tablewright.domain.model import Field, Row, Table, column_key, make_given_cell
 from tablewright.domain.retrieved import track_documents
 from tablewright.errors import NotFound, UsageError
-from tablewright.formats.tables import Incoming, open_writer, target_format
-from tablewright.formats.tables.incoming import find_free_name
+from tablewright.formats.tables.incoming import Incoming, find_free_name
+from tablewright.formats.tables.write import open_writer, target_format
 from tablewright.llm.tasks.annotate_document import AnnotateDocument, ExcerptToAnnotate, SummariseText, TextToSummarise
 from tablewright.llm.tasks.decision import decide
 from tablewright.store.conversations import ResultSet

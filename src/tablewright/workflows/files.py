@@ -29,9 +29,10 @@ from tablewright.domain.rowkey import row_key
 from tablewright.domain.text import cell_text, count_noun
 from tablewright.engine.changes import TableChanges
 from tablewright.errors import BadField, BadFile, RunError
-from tablewright.formats.tables import Incoming, open_writer, read_table, target_format
+from tablewright.formats.tables.incoming import Incoming
 from tablewright.formats.tables.json_tables import mark_imported, read_mappings
-from tablewright.formats.tables.read import is_plain_text, open_spool, read_to_spool
+from tablewright.formats.tables.read import is_plain_text, open_spool, read_table, read_to_spool
+from tablewright.formats.tables.write import open_writer, target_format
 from tablewright.sandbox.limits import SandboxLimits
 from tablewright.sandbox.sandbox import Sandbox
 from tablewright.store.store import Store

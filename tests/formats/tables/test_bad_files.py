@@ -14,7 +14,7 @@ import pytest
 import xlsxwriter
 
 from tablewright.errors import BadFile
-from tablewright.formats.tables import read_table
+from tablewright.formats.tables.read import read_table
 
 Put = Callable[..., Path]
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tablewright.domain.text import cell_text
-from tablewright.formats.tables import read_table
+from tablewright.formats.tables.read import read_table
 
 Put = Callable[..., Path]
 

@@ -9,8 +9,9 @@ import pytest
 
 from tablewright.domain.text import cell_text
 from tablewright.errors import BadFile
-from tablewright.formats.tables import Incoming, read_table
+from tablewright.formats.tables.incoming import Incoming
 from tablewright.formats.tables.limits import BATCH_CELLS, MAX_NAME_CHARS
+from tablewright.formats.tables.read import read_table
 
 Put = Callable[..., Path]
 

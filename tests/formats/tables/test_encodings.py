@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tablewright.errors import BadFile
-from tablewright.formats.tables import read_table
+from tablewright.formats.tables.read import read_table
 
 Put = Callable[..., Path]
 

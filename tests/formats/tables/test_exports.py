@@ -13,14 +13,10 @@ import pytest
 
 from tablewright.domain.model import Cell, Evidence, Field, Money, Row, Table, make_given_cell
 from tablewright.errors import BadFile, UsageError
-from tablewright.formats.tables import (
-    format_from_name,
-    open_writer,
-    read_table,
-    render_csv,
-    render_markdown_table,
-    xlsx_writer,
-)
+from tablewright.formats.tables import xlsx_writer
+from tablewright.formats.tables.markdown import render_markdown_table
+from tablewright.formats.tables.read import read_table
+from tablewright.formats.tables.write import format_from_name, open_writer, render_csv
 
 EVIDENCE = Evidence(
     origin="https://acme.org/about",

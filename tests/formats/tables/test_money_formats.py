@@ -8,7 +8,7 @@ import openpyxl
 import pytest
 
 from tablewright.domain.model import Money, Value
-from tablewright.formats.tables import read_table
+from tablewright.formats.tables.read import read_table
 
 
 def prices(tmp_path: Path, *cells: tuple[object, str], corner: str = "A1") -> tuple[str, list[Value]]:

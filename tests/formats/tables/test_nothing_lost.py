@@ -15,7 +15,8 @@ import pytest
 
 from tablewright.domain.text import cell_text
 from tablewright.errors import BadFile
-from tablewright.formats.tables import Incoming, read_table
+from tablewright.formats.tables.incoming import Incoming
+from tablewright.formats.tables.read import read_table
 
 Put = Callable[..., Path]
 INFINITY = float("inf")

@@ -18,8 +18,9 @@ import pytest
 
 from tablewright import extras
 from tablewright.domain.text import cell_text
-from tablewright.formats.tables import Incoming, read_table
+from tablewright.formats.tables.incoming import Incoming
 from tablewright.formats.tables.json_stream import JsonStream
+from tablewright.formats.tables.read import read_table
 
 Put = Callable[..., Path]
 
@@ -163,7 +164,7 @@ def test_without_pyarrow_the_way_to_install_it_is_said(tmp_path: Path) -> None:
         "import sys; sys.modules['pyarrow'] = None\n"
         "from pathlib import Path\n"
         "from tablewright.errors import MissingExtra\n"
-        "from tablewright.formats.tables import read_table\n"
+        "from tablewright.formats.tables.read import read_table\n"
         "try:\n    read_table(Path(sys.argv[1]))\n"
         "except MissingExtra as error:\n    sys.exit(str(error))\n"
     )

@@ -28,8 +28,9 @@ from tablewright.domain.model import (
     make_given_cell,
 )
 from tablewright.domain.text import cell_text, format_value
-from tablewright.formats.tables import open_writer, read_table
 from tablewright.formats.tables.json_tables import mark_imported
+from tablewright.formats.tables.read import read_table
+from tablewright.formats.tables.write import open_writer
 from tablewright.formats.tables.xlsx_writer import cut_to_cell
 
 NASTY = [

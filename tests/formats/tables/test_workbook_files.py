@@ -14,7 +14,8 @@ import xlsxwriter
 
 from tablewright.domain.text import cell_text
 from tablewright.errors import BadFile
-from tablewright.formats.tables import Incoming, read_table
+from tablewright.formats.tables.incoming import Incoming
+from tablewright.formats.tables.read import read_table
 from tests.formats.tables.old_workbook import error, failed_formula, label, number, old_workbook
 
 

@@ -60,7 +60,7 @@ def ask_command(
     Without a model, a question is turned into such conditions if every word of it is known; otherwise the passages
     nearest to it are shown. "show the rest" and "export to FILE" work on the last result.
     """
-    from tablewright.formats.tables import target_format
+    from tablewright.formats.tables.write import target_format
     from tablewright.operations.ask import ask_documents
 
     # Without a question a person at a terminal gets a chat; a program gets the error of the operation.

@@ -88,7 +88,7 @@ def enrich_command(
     is computed, with {Column} for the values of a row: --field "Total:number=round({Price} * {Quantity}, 2)".
     """
     from tablewright.domain.files import FileOptions
-    from tablewright.formats.tables import target_format
+    from tablewright.formats.tables.write import target_format
     from tablewright.operations.fill import plan_fill
     from tablewright.operations.rows import read_fields
 

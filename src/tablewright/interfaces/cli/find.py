@@ -72,7 +72,7 @@ def find_command(
 
     Without a model, only tables whose headers match the columns you ask for are read.
     """
-    from tablewright.formats.tables import target_format
+    from tablewright.formats.tables.write import target_format
     from tablewright.operations.find import FindMore, FoundRef, PlanFind, estimate_find, get_found, plan_find
 
     if sum(map(bool, (question, more, show))) != 1:

@@ -11,6 +11,7 @@ import codecs
 import re
 import threading
 from contextlib import closing
+from typing import TYPE_CHECKING
 
 from charset_normalizer import from_bytes
 
@@ -20,10 +21,13 @@ from tablewright.extras import is_installed
 from tablewright.sandbox.limits import MEBIBYTE, ParserDeadline, SandboxLimits
 from tablewright.sandbox.sandbox import Sandbox
 from tablewright.web.fetch.blocked import explain_block
-from tablewright.web.fetch.fetcher import Fetched
 from tablewright.web.read.html import read_html
 from tablewright.web.read.plain import read_csv_text, read_json_text, read_plain_text, read_xml_text
 from tablewright.web.read.reading import MAX_CHARS, Reading, UnreadablePage
+
+if TYPE_CHECKING:
+    # The processes that read files would start more slowly with all that fetches pages.
+    from tablewright.web.fetch.fetcher import Fetched
 
 # First bytes of formats that cannot be read, for a message that names them.
 _BINARY = (
