@@ -87,7 +87,7 @@ class RunBar:
                 return True
         newest = runs[0] if runs else None
         is_paused = newest is not None and newest.was_paused_by_person and await self._banner.is_undecided(newest)
-        # A run may have been followed meanwhile: two timers and the person's own actions lead here.
+        # Another call may follow a run already: two timers and the person's own actions lead here.
         if self.is_running:
             return False
         self._bar.set_visibility(False)
@@ -198,7 +198,7 @@ class RunBar:
         await self._page.run_ended()
 
     def close_paused(self, run_id: str) -> None:
-        """Take a paused run from the page until it is loaded anew."""
+        """Take a paused run from the page until it is reloaded."""
         self._closed_id = run_id
         self._bar.set_visibility(self.is_running)
 
