@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from tablewright.domain.model import Field, FieldType, Money, Value
 from tablewright.domain.text import format_value
-from tablewright.values.coerce import MAX_TEXT_CHARACTERS, coerce_value
+from tablewright.values.coerce import VALUE_LIMITS, coerce_value
 from tests.growth import grows_in_proportion, seconds
 
 PLANS = ("Gold", "Gold Plus", "Silver", "Health Care", "None", "C", "C++")
@@ -193,14 +193,14 @@ def test_long_text_is_cut_at_the_end_of_a_word() -> None:
     value, label = read("word " * 1000, "text")
     assert isinstance(value, str)
     assert label == "medium"
-    assert MAX_TEXT_CHARACTERS - 10 < len(value) <= MAX_TEXT_CHARACTERS
+    assert VALUE_LIMITS.text - 10 < len(value) <= VALUE_LIMITS.text
     assert value.endswith("word")
 
 
 def test_long_text_is_never_cut_inside_a_character() -> None:
     value, _ = read("x" + "e\u0301" * 2000, "text")
     assert isinstance(value, str)
-    assert len(value) <= MAX_TEXT_CHARACTERS
+    assert len(value) <= VALUE_LIMITS.text
     assert value.endswith("\u0301")
     family = "\U0001f468\u200d\U0001f469\u200d\U0001f467"
     value, _ = read(family * 1000, "text")

@@ -17,7 +17,7 @@ import pytest
 from tablewright.domain.model import Field, FieldType
 from tablewright.domain.text import format_value
 from tablewright.values.choices import read_list
-from tablewright.values.coerce import MAX_LISTED_CHARACTERS, CoercedValue, coerce_value, list_removed
+from tablewright.values.coerce import VALUE_LIMITS, CoercedValue, coerce_value, list_removed
 from tablewright.values.dates import MONTHS
 from tests.growth import grows_in_proportion
 
@@ -225,10 +225,10 @@ def rest_of(text: str, removed: tuple[str, ...]) -> str:
 def assert_noted(coerced: CoercedValue) -> None:
     """Every removed part stands in the note; of very long ones the beginning, and how much more there is."""
     said = [" ".join(part.split()) for part in coerced.removed]
-    if sum(map(len, said)) <= MAX_LISTED_CHARACTERS:
+    if sum(map(len, said)) <= VALUE_LIMITS.listed:
         assert all(f"“{part}”" in coerced.note for part in said)
     else:
-        assert re.search(rf" and {sum(map(len, said)) - MAX_LISTED_CHARACTERS:,} more characters$", coerced.note)
+        assert re.search(rf" and {sum(map(len, said)) - VALUE_LIMITS.listed:,} more characters$", coerced.note)
 
 
 @pytest.mark.parametrize("type", ["text", "select", "url", "list"])

@@ -20,7 +20,7 @@ from tablewright.errors import NotFound, UsageError
 from tablewright.store.proposals import ApplyKind
 from tablewright.store.records import clean_for_storage, utc_now
 from tablewright.store.store import Store
-from tablewright.values.coerce import MAX_TYPED_CHARACTERS, CoercedValue, coerce_value
+from tablewright.values.coerce import VALUE_LIMITS, CoercedValue, coerce_value
 
 # A line of the history shows the beginning of a value; the change has all of it.
 MAX_HISTORY_CHARACTERS = 60
@@ -229,9 +229,9 @@ def parse_typed_value(text: str, field: Field) -> CoercedValue:
     """Return the text as a value of the field's type. A guess is refused, since the person can be asked again. In a
     text column everything is taken literally, also "none" or "Answer: 42"."""
     typed_text = clean_for_storage(text)
-    if (length := len(typed_text)) > MAX_TYPED_CHARACTERS:
+    if (length := len(typed_text)) > VALUE_LIMITS.typed:
         raise UsageError(
-            f"A value that is typed in has at most {MAX_TYPED_CHARACTERS:,} characters; this one has {length:,}.",
+            f"A value that is typed in has at most {VALUE_LIMITS.typed:,} characters; this one has {length:,}.",
             kept="Nothing was changed.",
             advice="Shorten it, or bring it with a file: imported texts may be longer.",
         )

@@ -36,7 +36,7 @@ from tablewright.extraction.spans import UNSURE, TypedSpan, find_spans, find_typ
 from tablewright.extraction.subject import names_subject
 from tablewright.text import PageSentence
 from tablewright.values.choices import NEGATIONS
-from tablewright.values.countries import COUNTRIES, STATES
+from tablewright.values.countries import DEMONYMS, STATES
 
 # After this many words between an answer and a word that speaks of it, the word counts about a third.
 FADING_WORDS = 5.0
@@ -287,7 +287,7 @@ def _name_features(name: str, *, agent: float) -> dict[str, float]:
     parts = name.split()
     person = float(2 <= len(parts) <= 3 and all(part[0].isupper() and not part.isupper() for part in parts))
     return {
-        "name of land": float(name in COUNTRIES or name in STATES),
+        "name of land": float(name in DEMONYMS or name in STATES),
         "name like person": person,
         "name like person of agent": person * agent,
         "name alone": float(len(parts) == 1),

@@ -6,7 +6,7 @@ Values are recognised by form and by lists of countries and states; what they me
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from functools import lru_cache
 
 from tablewright.domain.model import Struct
@@ -14,7 +14,7 @@ from tablewright.domain.text import format_value, normalize_words
 from tablewright.extraction.meaning import AnswerKind, FieldQuery
 from tablewright.text import SMALL_WORDS
 from tablewright.values.choices import NEGATIONS, read_plain_boolean
-from tablewright.values.countries import COUNTRIES, COUNTRY_BY_DEMONYM, STATES
+from tablewright.values.countries import COUNTRY_BY_DEMONYM, DEMONYMS, STATES
 from tablewright.values.currencies import CURRENCY_SYMBOLS
 from tablewright.values.dates import MONTHS, WEEKDAYS, read_date, read_dates
 from tablewright.values.measures import convert_measure, read_measures
@@ -101,7 +101,7 @@ def _cannot_be_person(text: str) -> bool:
 def _ends_in_place_name(text: str) -> bool:
     """Return True if it ends in a country or a state: "4 Mill Lane, Lyon, France"."""
     before, _, last = text.rpartition(",")
-    return bool(before) and last.strip(" .") in COUNTRIES | STATES
+    return bool(before) and last.strip(" .") in STATES | DEMONYMS.keys()
 
 
 _GROUPS = re.compile(r"\+?[\d(][\d\s()./-]*\d(?!\w)")
@@ -188,13 +188,13 @@ def find_spans(kind: AnswerKind, text: str, unit: str = "", likely: str = "") ->
         case "place":
             return tuple(_find_places(text, "place"))
         case "nationality":
-            return tuple(_find_known_places(text, frozenset(COUNTRY_BY_DEMONYM)))
+            return tuple(_find_known_places(text, COUNTRY_BY_DEMONYM))
         case "person":
             return tuple(_find_people(text))
         case "name":
             return tuple(_find_names(text))
         case "organisation":
-            return tuple(span for span in _find_names(text) if span.value not in STATES and span.value not in COUNTRIES)
+            return tuple(span for span in _find_names(text) if span.value not in STATES and span.value not in DEMONYMS)
         case "title":
             return tuple(_find_titles(text))
         case "code":
@@ -390,9 +390,9 @@ def _find_places(text: str, level: str) -> Iterator[TypedSpan]:
         first, *rest = chain.split(", ")
         if not first:
             continue
-        placed = any(part in COUNTRIES or part in STATES for part in rest)
+        placed = any(part in DEMONYMS or part in STATES for part in rest)
         # Seldom a city as well, such as Singapore.
-        wide = first in COUNTRIES or first in STATES
+        wide = first in DEMONYMS or first in STATES
         first = _strip_possessive(first, text, start)
         yield TypedSpan(value=first, start=start, end=start + len(first), sure=1.0 if placed else 0.5 if wide else 0.8)
 
@@ -403,12 +403,12 @@ _IN_AN_ADDRESS = re.compile(r"\d (?:[A-Z][\w.]* of the )?$")
 _KNOWN = re.compile(rf"{_CAPITAL}[\w.’'-]*(?: (?:and |of )?{_CAPITAL}[\w.’'-]*)*")
 
 
-def _find_known_places(text: str, known: frozenset[str]) -> Iterator[TypedSpan]:
+def _find_known_places(text: str, known: Container[str]) -> Iterator[TypedSpan]:
     for match in _KNOWN.finditer(text):
         yield from _longest_known_names(match[0], match.start(), known)
 
 
-def _longest_known_names(run: str, start: int, known: frozenset[str] | dict[str, str]) -> Iterator[TypedSpan]:
+def _longest_known_names(run: str, start: int, known: Container[str]) -> Iterator[TypedSpan]:
     """Yield the longest known names inside a run of capitals: "United States" in "the United States Navy"."""
     words = [(word.group(), word.start()) for word in re.finditer(r"\S+", run)]
     place = 0
@@ -429,8 +429,8 @@ def _longest_known_names(run: str, start: int, known: frozenset[str] | dict[str,
 
 
 def _find_countries(text: str) -> Iterator[TypedSpan]:
-    found = list(_find_known_places(text, COUNTRIES))
-    for span in _find_known_places(text, frozenset(COUNTRY_BY_DEMONYM)):
+    found = list(_find_known_places(text, DEMONYMS))
+    for span in _find_known_places(text, COUNTRY_BY_DEMONYM):
         if not any(other.start <= span.start < other.end for other in found):
             found.append(
                 TypedSpan(value=COUNTRY_BY_DEMONYM[span.value], start=span.start, end=span.end, sure=0.8 * span.sure)

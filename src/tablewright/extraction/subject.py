@@ -20,7 +20,7 @@ from tablewright.domain.retrieved import Retrieved
 from tablewright.domain.rowkey import fold_text, split_folded_words, split_words, strip_legal_forms
 from tablewright.extraction.meaning import MIN_RELATED, content_words, word_similarity
 from tablewright.extraction.spans import find_spans
-from tablewright.values.countries import COUNTRIES, COUNTRY_BY_DEMONYM, DEMONYMS
+from tablewright.values.countries import COUNTRY_BY_DEMONYM, DEMONYMS
 
 # From this score on, everything on a page is read as said of the row; below it, only sentences that name the row.
 MIN_ABOUT = 0.5
@@ -348,7 +348,7 @@ def _find_peoples(text: str) -> frozenset[str]:
 
 def _normalize_people(name: str) -> str:
     """Return one name for a country and its people, or "": "American" for "USA" and "United States"."""
-    people = DEMONYMS[name][0] if name in COUNTRIES else name if name in COUNTRY_BY_DEMONYM else ""
+    people = DEMONYMS[name][0] if name in DEMONYMS else name if name in COUNTRY_BY_DEMONYM else ""
     return _PARTS.get(people, people)
 
 

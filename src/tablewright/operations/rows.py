@@ -30,7 +30,7 @@ from tablewright.operations.operation import (
     operation,
 )
 from tablewright.operations.paging import page_by_cell
-from tablewright.values.coerce import MAX_TYPED_CHARACTERS
+from tablewright.values.coerce import VALUE_LIMITS
 from tablewright.values.row_names import current_row_key
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 # Stored text around a quote: two or three sentences on each side.
 EXCERPT_MARGIN_CHARACTERS = 300
 
-TypedValue = Annotated[str, msgspec.Meta(max_length=MAX_TYPED_CHARACTERS)]
+TypedValue = Annotated[str, msgspec.Meta(max_length=VALUE_LIMITS.typed)]
 
 
 class RowShown(Struct, frozen=True):

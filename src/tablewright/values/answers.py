@@ -6,18 +6,19 @@ First step of `coerce_value`. Reads text only; every pattern runs in time propor
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Generic, NamedTuple, TypeVar
 
 from tablewright.domain.model import Label
 
-V = TypeVar("V")
+Item = TypeVar("Item")
 
 
-class ReadValue(NamedTuple, Generic[V]):
+class ReadValue(NamedTuple, Generic[Item]):
     """A text read as a value; `value` is None exactly if `label` is "none". `reason` says why the label is not "high";
     `removed` are the parts of the text that the value does not keep."""
 
-    value: V | None
+    value: Item | None
     label: Label = "high"
     reason: str = ""
     removed: tuple[str, ...] = ()
@@ -31,86 +32,87 @@ _MAX_CHARACTERS = 400
 
 # ── preambles ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
-_SOURCES = (
-    "research search searches analysis knowledge finding findings review reading understanding information info data"
-    " details source sources evidence context document documents documentation text passage page pages webpage website"
-    " websites site article articles report reports filing filings result results snippet snippets record records"
-    " listing description content specification specifications specs datasheet manual release table wikipedia google"
-    " linkedin crunchbase"
-)
-_DOMAIN = r"[\w-]+\.(?:com|org|net|io|gov|edu|co|de|uk)"
-_SOURCE = rf"\b(?:{'|'.join(_SOURCES.split())}|what i (?:found|know|could find)|{_DOMAIN})\b"
-_ANSWERS = "answer value result response output solution conclusion reply"
-_ANSWER = rf"(?:{'|'.join(_ANSWERS.split())})"
-_ADJECTIVES = "final correct short best exact direct likely extracted requested"
-_IS = r"(?:is|are|was|were|would be|should be|appears? to be|seems? to be)"
-_SAYS = r"(?:state|say|show|indicate|suggest|mention|report|list|note|confirm|reveal|give|specifie)s?"
-# The text before the comma or colon that closes a preamble.
-_PHRASE = r"(?:[^\n,:]|,\d|:/)"
 
-# Each preamble with the words that it may begin with: a text is only matched against those with its first word.
-_PREAMBLES: tuple[tuple[str, str], ...] = (
-    (
-        "sure certainly of absolutely okay ok great good no got thanks thank happy",
-        r"(?:sure(?: thing)?|certainly|of course|absolutely|okay|ok|great(?: question)?|good question|no problem|got it"
-        r"|thanks|thank you|happy to help)\s*"
-        r"(?:[!.:]+|[,—–-](?=\s*(?:here|the|based|according|i|this|that|so|let)\b))\s+",
-    ),
-    ("here", rf"here(?:['’]s| is| are)\s+(?:{_PHRASE}{{0,80}}:\s+|(?:the |your |my )?{_ANSWER}\s*:?\s+)"),
-    ("according", rf"according to (?!(?:and|or)\b){_PHRASE}{{1,120}}[,:]\s*(?:that\s+)?"),
-    (
-        "based as per from judging looking given using drawing going after upon in on",
-        r"(?:based (?:up)?on|as per|per|from|judging (?:by|from)|looking at|given|using|drawing on|going by|in|on|upon"
-        r"|after (?:reviewing|reading|searching|checking|analy[sz]ing|looking (?:at|through|into))"
-        r"|as (?:stated|mentioned|noted|listed|shown|reported|indicated|given|described|specified) (?:in|on|by|at))"
-        rf"\s{_PHRASE}{{0,100}}?{_SOURCE}{_PHRASE}{{0,60}}?(?:,(?!\d)|:)\s*",
-    ),
-    ("as", rf"as of {_PHRASE}{{1,40}}?,(?!\d)\s*"),
-    (
-        f"so thus therefore hence the my your a {_ADJECTIVES} most {_ANSWERS}",
-        r"(?:(?:so|thus|therefore|hence),?\s+)?(?:(?:the|my|your|a)\s+)?"
-        rf"(?:(?:most\s+)?(?:{'|'.join(_ADJECTIVES.split())})\s+)*{_ANSWER}"
-        rf"(?:\s+(?:to|for|of) [^\n:]{{1,80}}?|\s+i found)?\s*(?:{_IS}\s*:?\s+|:\s*|=\s*|\s[-–—]\s)(?:that\s+)?",
-    ),
-    (
-        f"the this these my our available official provided company {_SOURCES}",
-        rf"(?:(?:the|this|these|my|our|available|official|provided|company(?:'s)?)\s+)*{_SOURCE}\s+{_SAYS}"
-        r"\s*(?:that\b\s*|:\s+)",
-    ),
-    (
-        "i we",
-        r"(?:i|we)\s+(?:found|believe|think|can (?:confirm|see|say|tell you)|have (?:found|determined)|determined"
-        r"|conclude|would say)\s+(?:out\s+)?that\s+",
-    ),
-    (
-        "it this",
-        r"(?:it|this)\s+(?:appears|seems|is (?:likely|clear|believed|reported|stated|known|estimated))\s+that\s+",
-    ),
-    (
-        "in to therefore thus hence so overall finally specifically as note from",
-        r"(?:in (?:summary|short|conclusion|brief|other words)|to summari[sz]e|to answer your question|to conclude"
-        r"|therefore|thus|hence|so|overall|finally|specifically|as requested|note that"
-        r"|from what i (?:can tell|know|found))\s*[,:]\s+",
-    ),
-    ("a ans", r"(?:a|ans)\s*:\s+"),
-)
-_BY_FIRST_WORD: dict[str, list[re.Pattern[str]]] = {}
-for _openers, _pattern in _PREAMBLES:
-    _compiled = re.compile(rf"\A(?:{_pattern})", re.IGNORECASE)
-    for _opener in _openers.split():
-        _BY_FIRST_WORD.setdefault(_opener, []).append(_compiled)
-_FIRST_WORD = re.compile(r"[^\W\d_]+")
+def _compile_preambles() -> dict[str, list[re.Pattern[str]]]:
+    """Return the preambles by their first word: a text is only matched against those that begin like it."""
+    sources = (
+        "research search searches analysis knowledge finding findings review reading understanding information info"
+        " data"
+        " details source sources evidence context document documents documentation text passage page pages webpage"
+        " website websites site article articles report reports filing filings result results snippet snippets record"
+        " records listing description content specification specifications specs datasheet manual release table"
+        " wikipedia google linkedin crunchbase"
+    )
+    domain = r"[\w-]+\.(?:com|org|net|io|gov|edu|co|de|uk)"
+    source = rf"\b(?:{'|'.join(sources.split())}|what i (?:found|know|could find)|{domain})\b"
+    answers = "answer value result response output solution conclusion reply"
+    answer = rf"(?:{'|'.join(answers.split())})"
+    adjectives = "final correct short best exact direct likely extracted requested"
+    verb = r"(?:is|are|was|were|would be|should be|appears? to be|seems? to be)"
+    says = r"(?:state|say|show|indicate|suggest|mention|report|list|note|confirm|reveal|give|specifie)s?"
+    # The text before the comma or colon that closes a preamble.
+    phrase = r"(?:[^\n,:]|,\d|:/)"
+    preambles = (
+        (
+            "sure certainly of absolutely okay ok great good no got thanks thank happy",
+            r"(?:sure(?: thing)?|certainly|of course|absolutely|okay|ok|great(?: question)?|good question|no problem"
+            r"|got it"
+            r"|thanks|thank you|happy to help)\s*"
+            r"(?:[!.:]+|[,—–-](?=\s*(?:here|the|based|according|i|this|that|so|let)\b))\s+",
+        ),
+        ("here", rf"here(?:['’]s| is| are)\s+(?:{phrase}{{0,80}}:\s+|(?:the |your |my )?{answer}\s*:?\s+)"),
+        ("according", rf"according to (?!(?:and|or)\b){phrase}{{1,120}}[,:]\s*(?:that\s+)?"),
+        (
+            "based as per from judging looking given using drawing going after upon in on",
+            r"(?:based (?:up)?on|as per|per|from|judging (?:by|from)|looking at|given|using|drawing on|going by|in"
+            r"|on|upon"
+            r"|after (?:reviewing|reading|searching|checking|analy[sz]ing|looking (?:at|through|into))"
+            r"|as (?:stated|mentioned|noted|listed|shown|reported|indicated|given|described|specified) (?:in|on|by|at))"
+            rf"\s{phrase}{{0,100}}?{source}{phrase}{{0,60}}?(?:,(?!\d)|:)\s*",
+        ),
+        ("as", rf"as of {phrase}{{1,40}}?,(?!\d)\s*"),
+        (
+            f"so thus therefore hence the my your a {adjectives} most {answers}",
+            r"(?:(?:so|thus|therefore|hence),?\s+)?(?:(?:the|my|your|a)\s+)?"
+            rf"(?:(?:most\s+)?(?:{'|'.join(adjectives.split())})\s+)*{answer}"
+            rf"(?:\s+(?:to|for|of) [^\n:]{{1,80}}?|\s+i found)?\s*(?:{verb}\s*:?\s+|:\s*|=\s*|\s[-–—]\s)(?:that\s+)?",
+        ),
+        (
+            f"the this these my our available official provided company {sources}",
+            rf"(?:(?:the|this|these|my|our|available|official|provided|company(?:'s)?)\s+)*{source}\s+{says}"
+            r"\s*(?:that\b\s*|:\s+)",
+        ),
+        (
+            "i we",
+            r"(?:i|we)\s+(?:found|believe|think|can (?:confirm|see|say|tell you)|have (?:found|determined)|determined"
+            r"|conclude|would say)\s+(?:out\s+)?that\s+",
+        ),
+        (
+            "it this",
+            r"(?:it|this)\s+(?:appears|seems|is (?:likely|clear|believed|reported|stated|known|estimated))\s+that\s+",
+        ),
+        (
+            "in to therefore thus hence so overall finally specifically as note from",
+            r"(?:in (?:summary|short|conclusion|brief|other words)|to summari[sz]e|to answer your question|to conclude"
+            r"|therefore|thus|hence|so|overall|finally|specifically|as requested|note that"
+            r"|from what i (?:can tell|know|found))\s*[,:]\s+",
+        ),
+        ("a ans", r"(?:a|ans)\s*:\s+"),
+    )
+    by_first_word: dict[str, list[re.Pattern[str]]] = {}
+    for openers, pattern in preambles:
+        compiled = re.compile(rf"\A(?:{pattern})", re.IGNORECASE)
+        for opener in openers.split():
+            by_first_word.setdefault(opener, []).append(compiled)
+    return by_first_word
+
+
+_PREAMBLES = _compile_preambles()
 
 _PAIRS: dict[str, str] = {
     '"': '"', "'": "'", "“": "”", "‘": "’", "«": "»", "»": "«", "„": "“”", "‚": "‘’", "‹": "›", "「": "」", "『": "』",
     "”": "”", "’": "’", "`": "`", "*": "*", "_": "_", "〝": "〞",
 }  # fmt: skip
-_A_WORD = re.compile(r"[^\W_]")
-_FENCE = re.compile(r"```[\w-]{0,16}")
-_TAG = re.compile(r"<(answer|value|result|output|final)>", re.IGNORECASE)
-_BOXED = re.compile(r"\$?\\boxed\{([^{}]*)\}\$?\s*\.?$")
-_MARKED_LABEL = re.compile(r"(\*\*|__)([^*_\n]{1,60}:)\s*\1\s*")
-_MARKED_WHOLE = re.compile(r"(\*\*|__)((?:(?!\1)[^\n])+?)\1\s*[.!]?$")
 
 
 def strip_preamble(text: str) -> str:
@@ -126,12 +128,20 @@ def strip_preamble(text: str) -> str:
 
 def _strip_one_preamble(text: str) -> str:
     text = _unwrap_answer(text)
-    first = _FIRST_WORD.match(text)
-    for preamble in _BY_FIRST_WORD.get(first[0].casefold(), ()) if first else ():
+    for preamble in _find_preambles(text):
         found = preamble.match(text, 0, _MAX_CHARACTERS)
-        if found and (rest := text[found.end() :].strip()) and _A_WORD.search(rest, 0, _MAX_CHARACTERS):
+        if found and _has_word(rest := text[found.end() :].strip()):
             return rest
     return text
+
+
+def _find_preambles(text: str) -> Sequence[re.Pattern[str]]:
+    first = re.match(r"[^\W\d_]+", text)
+    return _PREAMBLES.get(first[0].casefold(), ()) if first else ()
+
+
+def _has_word(text: str) -> bool:
+    return any(map(str.isalnum, text[:_MAX_CHARACTERS]))
 
 
 def _unwrap_answer(text: str) -> str:
@@ -143,7 +153,7 @@ def _unwrap_answer(text: str) -> str:
             inner = text[1:-1].strip()
         elif text[0] in "*_`<$\\":
             inner = _strip_markup(text)
-        if inner == text or not _A_WORD.search(inner, 0, _MAX_CHARACTERS):
+        if inner == text or not _has_word(inner):
             return text
         text = inner
     return text
@@ -158,14 +168,16 @@ def _has_inner_quote(text: str, closing: str) -> bool:
 
 
 def _strip_markup(text: str) -> str:
-    if label := _MARKED_LABEL.match(text):
+    if label := re.match(r"(\*\*|__)([^*_\n]{1,60}:)\s*\1\s*", text):
         return f"{label[2]} {text[label.end() :]}".strip()
-    for pattern, group in ((_MARKED_WHOLE, 2), (_BOXED, 1)):
-        if found := pattern.match(text):
-            return found[group].strip()
-    if (fence := _FENCE.match(text)) and text.endswith("```") and len(text) >= fence.end() + 3:
+    if whole := re.match(r"(\*\*|__)((?:(?!\1)[^\n])+?)\1\s*[.!]?$", text):
+        return whole[2].strip()
+    if boxed := re.match(r"\$?\\boxed\{([^{}]*)\}\$?\s*\.?$", text):
+        return boxed[1].strip()
+    if (fence := re.match(r"```[\w-]{0,16}", text)) and text.endswith("```") and len(text) >= fence.end() + 3:
         return text[fence.end() : -3].strip()
-    if (tag := _TAG.match(text)) and text.lower().endswith(f"</{tag[1].lower()}>"):
+    tag = re.match(r"<(answer|value|result|output|final)>", text, re.IGNORECASE)
+    if tag and text.lower().endswith(f"</{tag[1].lower()}>"):
         return text[tag.end() : -len(tag[0]) - 1].strip()
     return text
 
@@ -191,86 +203,93 @@ _SENTINELS: frozenset[str] = frozenset(
     for name in line.split("|")
 )
 
-_DONE = (
-    r"(?:available|found|known|specified|stated|disclosed|mentioned|provided|given|listed|reported|published|public|clear"
-    r"|indicated|determined|determinable|identified|identifiable|applicable|released|announced|documented|present"
-    r"|defined|located|verified|confirmed|shown|sure|certain|visible|accessible|recorded|covered|detailed)"
-)
-_HOW = (
-    r"(?:(?:publicly|explicitly|currently|clearly|directly|readily|specifically|officially|yet|been|be|widely|immediately"
-    r"|reliably|easily|otherwise|made|definitively|conclusively|generally|formally|exactly)\s)*"
-)
-_WHERE = (
-    r"(?:\s(?:in|on|from|by|at|for|to|within|as|yet|here|anywhere|due|because|with|among|online|through)\b.*"
-    r"|[.;:,(–—-].*|\s[(–—-].*)?"
-)
-_THING = (
-    r"(?:information|info|data|answers?|results?|mention|evidence|records?|details?|value|match(?:es)?|indication"
-    r"|figures?)"
-)
-_TEXTS = (
-    r"(?:text|document|context|page|web ?page|website|site|article|source|material|content|passage|snippet|report"
-    r"|filing|information|data|result|excerpt|record|description|listing|table|evidence)s?"
-)
-_CANNOT = (
-    r"(?:could not|couldn't|can ?not|can't|(?:was|were|am|are)(?: not able|n't able| unable) to|did not|didn't"
-    r"|do not|don't|have not|haven't|unable to|not able to|failed to)"
-)
-_FIND = (
-    r"(?:find|found|determine|locate|identify|verify|confirm|have|see|access|know|establish|provide|answer|tell|say"
-    r"|retrieve|obtain|extract|ascertain|be (?:determined|found|located|verified|identified|confirmed|established))"
-)
-_NOT = r"(?:do(?:es)? not|did not|doesn't|don't|didn't|can ?not|can't|fails? to|failed to)"
-_TELL = (
-    r"(?:mention|specify|state|provide|contain|include|say|list|give|disclose|indicate|have|show|reveal|report|offer"
-    r"|answer|address|describe|discuss|publish|cover|name|identify|seem|appear)"
-)
-_IS_NOT = r"(?:is|are|was|were|has|have|could|can|may|might)(?: not|n't)"
-_SORRY = re.compile(
-    r"(?:(?:i'm |i am )?sorry,? (?:but )?|unfortunately,? |apologies,? (?:but )?|regrettably,? |however,? )+"
-)
 
-_ABSENCE: tuple[re.Pattern[str], ...] = tuple(
-    re.compile(rf"\A(?:{pattern})", re.DOTALL)
-    for pattern in (
-        # n/a (private company), unknown - not stated
-        r"(?:n/a|not applicable|unknown|unavailable|undisclosed|unspecified|tbd|none)"
-        r"\s?(?:\(.*\)|\[.*\]|[-–—:;,.]\s?(?:not?|the|this|i|unknown|it|there)\b.*)",
-        # n/a - private company: nothing that begins so is a value
-        r"n/a\s?[-–—:;,.].*",
-        # I'm not sure about that; as an AI language model, I cannot browse
-        r"(?:i'm|i am|we're|we are) (?:not (?:sure|certain|aware)|unsure|uncertain|unaware)\b.*",
-        rf"as an? (?:ai|artificial intelligence|(?:large )?language model)\b[^.]*?\bi (?:{_CANNOT}|have no|lack)\b.*",
-        # not publicly disclosed by the company
-        rf"(?:{_THING} )?not {_HOW}{_DONE}{_WHERE}",
-        # I could not find any information about it; could not determine an answer
-        rf"(?:(?:i|we) )?{_CANNOT} (?:\w+ly )?{_FIND}\b.*",
-        rf"{_CANNOT} be {_DONE}\b.*",
-        # there is no relevant information about it
-        r"(?:there (?:is|was|are|were|seems? to be|appears? to be) )?(?:no|not? enough|not any|insufficient|limited) "
-        rf"(?:\w+ ){{0,2}}{_THING}(?: (?:was|were|is|are|could|can|has|have|had|found|available|provided|given|about"
-        r"|regarding|on|for|in|of|to|that|which|mentioned|specified|disclosed|concerning|exists?|returned|here|at)\b.*)?",
-        rf"{_THING} (?:un(?:available|known|clear|disclosed)|missing){_WHERE}",
-        # the provided text does not mention the price
-        rf"(?:the |this |these |any |my )?(?:[\w-]+ ){{0,3}}?{_TEXTS} (?:\w+ ){{0,4}}?{_NOT} (?:\w+ly )?{_TELL}\b.*",
-        # this information is not available
-        rf"(?:the |this |that |such |more )?(?:\w+ ){{0,2}}(?:{_THING}|it|this|that)(?: \w+){{0,4}}? {_IS_NOT} {_HOW}"
-        rf"{_DONE}{_WHERE}",
-        # the date of foundation is not specified; the price remains unknown
-        rf"[^.!?\d]{{1,80}}? {_IS_NOT} {_HOW}(?:specified|stated|disclosed|mentioned|known|reported|published|public"
-        rf"|indicated|determined|identified|documented|listed)\b{_WHERE}",
-        rf"[^.!?\d]{{1,80}}? (?:is|are|was|were|remains?) (?:unknown|undisclosed|unspecified|unclear|undetermined)"
-        rf"{_WHERE}",
-        r"(?:it|this) (?:is|was) (?:unclear|unknown|not clear|not possible|impossible)\b.*",
+def _compile_absences() -> tuple[tuple[re.Pattern[str], ...], re.Pattern[str]]:
+    """Return the patterns of phrases that say nothing was found; the last says it of a thing that may also be lacking:
+    "the warranty is not available"."""
+    done = (
+        r"(?:available|found|known|specified|stated|disclosed|mentioned|provided|given|listed|reported|published"
+        r"|public|clear"
+        r"|indicated|determined|determinable|identified|identifiable|applicable|released|announced|documented|present"
+        r"|defined|located|verified|confirmed|shown|sure|certain|visible|accessible|recorded|covered|detailed)"
     )
-)
-_ABSENT_THING = re.compile(
-    rf"[^.!?\d]{{1,60}}? (?:is|are|was|were)(?: not|n't) {_HOW}(?:available|provided|given|found){_WHERE}"
-)
-_NEGATION = re.compile(
-    r"\b(?:no|not|un\w+|can ?not|failed|fails|n/a|none|limited|insufficient|tbd|impossible|missing)\b|n't\b"
-)
-_ONLY_MARKS = re.compile(r"[\s!-/:-@\[-`{-~‐-―−…•·]*")
+    how = (
+        r"(?:(?:publicly|explicitly|currently|clearly|directly|readily|specifically|officially|yet|been|be|widely"
+        r"|immediately"
+        r"|reliably|easily|otherwise|made|definitively|conclusively|generally|formally|exactly)\s)*"
+    )
+    where = (
+        r"(?:\s(?:in|on|from|by|at|for|to|within|as|yet|here|anywhere|due|because|with|among|online|through)\b.*"
+        r"|[.;:,(–—-].*|\s[(–—-].*)?"
+    )
+    thing = (
+        r"(?:information|info|data|answers?|results?|mention|evidence|records?|details?|value|match(?:es)?|indication"
+        r"|figures?)"
+    )
+    texts = (
+        r"(?:text|document|context|page|web ?page|website|site|article|source|material|content|passage|snippet|report"
+        r"|filing|information|data|result|excerpt|record|description|listing|table|evidence)s?"
+    )
+    cannot = (
+        r"(?:could not|couldn't|can ?not|can't|(?:was|were|am|are)(?: not able|n't able| unable) to|did not|didn't"
+        r"|do not|don't|have not|haven't|unable to|not able to|failed to)"
+    )
+    find = (
+        r"(?:find|found|determine|locate|identify|verify|confirm|have|see|access|know|establish|provide|answer|tell|say"
+        r"|retrieve|obtain|extract|ascertain|be (?:determined|found|located|verified|identified|confirmed|established))"
+    )
+    does_not = r"(?:do(?:es)? not|did not|doesn't|don't|didn't|can ?not|can't|fails? to|failed to)"
+    tell = (
+        r"(?:mention|specify|state|provide|contain|include|say|list|give|disclose|indicate|have|show|reveal|report"
+        r"|offer"
+        r"|answer|address|describe|discuss|publish|cover|name|identify|seem|appear)"
+    )
+    is_not = r"(?:is|are|was|were|has|have|could|can|may|might)(?: not|n't)"
+    absences = tuple(
+        re.compile(rf"\A(?:{pattern})", re.DOTALL)
+        for pattern in (
+            # n/a (private company), unknown - not stated
+            r"(?:n/a|not applicable|unknown|unavailable|undisclosed|unspecified|tbd|none)"
+            r"\s?(?:\(.*\)|\[.*\]|[-–—:;,.]\s?(?:not?|the|this|i|unknown|it|there)\b.*)",
+            # n/a - private company: nothing that begins so is a value
+            r"n/a\s?[-–—:;,.].*",
+            # I'm not sure about that; as an AI language model, I cannot browse
+            r"(?:i'm|i am|we're|we are) (?:not (?:sure|certain|aware)|unsure|uncertain|unaware)\b.*",
+            rf"as an? (?:ai|artificial intelligence|(?:large )?language model)\b[^.]*?\bi (?:{cannot}|have no"
+            r"|lack)\b.*",
+            # not publicly disclosed by the company
+            rf"(?:{thing} )?not {how}{done}{where}",
+            # I could not find any information about it; could not determine an answer
+            rf"(?:(?:i|we) )?{cannot} (?:\w+ly )?{find}\b.*",
+            rf"{cannot} be {done}\b.*",
+            # there is no relevant information about it
+            r"(?:there (?:is|was|are|were|seems? to be|appears? to be) )?(?:no|not? enough|not any|insufficient"
+            r"|limited) "
+            rf"(?:\w+ ){{0,2}}{thing}(?: (?:was|were|is|are|could|can|has|have|had|found|available|provided|given|about"
+            r"|regarding|on|for|in|of|to|that|which|mentioned|specified|disclosed|concerning|exists?|returned|here"
+            r"|at)\b.*)?",
+            rf"{thing} (?:un(?:available|known|clear|disclosed)|missing){where}",
+            # the provided text does not mention the price
+            rf"(?:the |this |these |any "
+            rf"|my )?(?:[\w-]+ ){{0,3}}?{texts} (?:\w+ ){{0,4}}?{does_not} (?:\w+ly )?{tell}\b.*",
+            # this information is not available
+            rf"(?:the |this |that |such |more )?(?:\w+ ){{0,2}}(?:{thing}|it|this|that)(?: \w+){{0,4}}? {is_not} {how}"
+            rf"{done}{where}",
+            # the date of foundation is not specified; the price remains unknown
+            rf"[^.!?\d]{{1,80}}? {is_not} {how}(?:specified|stated|disclosed|mentioned|known|reported|published|public"
+            rf"|indicated|determined|identified|documented|listed)\b{where}",
+            rf"[^.!?\d]{{1,80}}? (?:is|are|was|were|remains?) (?:unknown|undisclosed|unspecified|unclear|undetermined)"
+            rf"{where}",
+            r"(?:it|this) (?:is|was) (?:unclear|unknown|not clear|not possible|impossible)\b.*",
+        )
+    )
+    absent_thing = re.compile(
+        rf"[^.!?\d]{{1,60}}? (?:is|are|was|were)(?: not|n't) {how}(?:available|provided|given|found){where}"
+    )
+    return absences, absent_thing
+
+
+_ABSENCES, _ABSENT_THING = _compile_absences()
 
 
 def is_not_found(text: str) -> bool:
@@ -280,7 +299,8 @@ def is_not_found(text: str) -> bool:
 
 _PLAIN = re.compile(r"[^\W_]\w*(?:[ ,.&/-]{1,3}\w+){0,20}[.)]?")
 _SUSPECT = re.compile(
-    r"\b(?:is|are|was|were|be|that|no|not|un\w+|can|cannot|could|failed|fails|na|n\.?a|null|nil|none|nan|missing|blank|empty"
+    r"\b(?:is|are|was|were|be|that|no|not|un\w+|can|cannot|could|failed|fails|na|n\.?a|null|nil|none|nan|missing"
+    r"|blank|empty"
     r"|tb[adc]|idk|nothing|limited|insufficient|impossible|indeterminate|to be|non|nicht|keine|k\.a|brak|niet)\b|/a\b",
     re.IGNORECASE,
 )
@@ -290,10 +310,8 @@ def is_plain_answer(text: str) -> bool:
     """Return True for a short text that surely is an answer without preamble. A quick test: False means unknown."""
     if len(text) > 120 or not _PLAIN.fullmatch(text) or _SUSPECT.search(text):
         return False
-    if "," in text or "." in text:
-        first = _FIRST_WORD.match(text)
-        if first and first[0].casefold() in _BY_FIRST_WORD:
-            return False
+    if ("," in text or "." in text) and _find_preambles(text):
+        return False
     return text.rstrip(".").casefold() not in _SENTINELS
 
 
@@ -305,17 +323,24 @@ def says_nothing_was_found(text: str) -> bool:
         if len(text) > _MAX_CHARACTERS:
             return False
     bare = _bare_phrase(text)
-    if bare in _SENTINELS or _ONLY_MARKS.fullmatch(bare):
+    if bare in _SENTINELS or re.fullmatch(r"[\s!-/:-@\[-`{-~‐-―−…•·]*", bare):
         return True
-    return _states_absence(text, _ABSENCE)
+    return _states_absence(text, _ABSENCES)
 
 
 def _states_absence(text: str, absences: tuple[re.Pattern[str], ...]) -> bool:
     bare = _bare_phrase(text)
-    if not _NEGATION.search(bare) or _is_capitalised_title(text):
+    negated = re.search(
+        r"\b(?:no|not|un\w+|can ?not|failed|fails|n/a|none|limited|insufficient|tbd|impossible|missing)\b|n't\b",
+        bare,
+    )
+    if not negated or _is_capitalised_title(text):
         return False
-    if sorry := _SORRY.match(bare):
-        bare = bare[sorry.end() :]
+    bare = re.sub(
+        r"\A(?:(?:i'm |i am )?sorry,? (?:but )?|unfortunately,? |apologies,? (?:but )?|regrettably,? |however,? )+",
+        "",
+        bare,
+    )
     if " but " in bare or " however" in bare:
         # "not stated, but about 500" contains an answer.
         return False

@@ -20,38 +20,34 @@ from tablewright.values.answers import ReadValue, find_removed_around, keep_word
 
 # ── yes or no ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
-_YES = frozenset({"yes", "true", "1", "y", "t", "1.0"})
-_NO = frozenset({"no", "false", "0", "n", "f", "0.0"})
-_LIKE_YES = frozenset(
-    """
-    ✓ ✔ ☑ ✅ √ 👍 on ok okay yep yeah yup sure definitely certainly absolutely correct affirmative indeed positive
-    present supported included available enabled active required possible allowed permitted standard si sí oui ja da
-    tak sim hai
-    vrai verdadero wahr vero verdadeiro はい 是 да да́ 예 네 evet igen áno ano kyllä confirmed yes! always
-    """.split()
-)
-_LIKE_NO = frozenset(
-    """
-    ✗ ✘ ✕ ✖ ☒ ❌ × 👎 off nope nah never negative incorrect absent unsupported excluded disabled inactive impossible
-    forbidden prohibited without nein non nee nej nei não nie ne нет faux falso falsch
-    いいえ 否 不是 아니요 hayır nem ei
-    """.split()
-)
+# Words that say yes or no by themselves, each with True if it says nothing else: "on" and "available" only mean yes.
+_TRUTH_WORDS: dict[str, tuple[bool, bool]] = {
+    **dict.fromkeys("yes true 1 y t 1.0".split(), (True, True)),
+    **dict.fromkeys("no false 0 n f 0.0".split(), (False, True)),
+    **dict.fromkeys(
+        """
+        ✓ ✔ ☑ ✅ √ 👍 on ok okay yep yeah yup sure definitely certainly absolutely correct affirmative indeed positive
+        present supported included available enabled active required possible allowed permitted standard si sí oui ja da
+        tak sim hai
+        vrai verdadero wahr vero verdadeiro はい 是 да да́ 예 네 evet igen áno ano kyllä confirmed yes! always
+        """.split(),
+        (True, False),
+    ),
+    **dict.fromkeys(
+        """
+        ✗ ✘ ✕ ✖ ☒ ❌ × 👎 off nope nah never negative incorrect absent unsupported excluded disabled inactive impossible
+        forbidden prohibited without nein non nee nej nei não nie ne нет faux falso falsch
+        いいえ 否 不是 아니요 hayır nem ei
+        """.split(),
+        (False, False),
+    ),
+}
 # Small words that deny their neighbours. They only ever prevent a value from counting as proved.
 NEGATIONS = frozenset(
     """
     not no non never none nor neither cannot without nicht kein keine keinen nie ohne ne pas jamais sans ni nunca sin
     niet geen nooit zonder ikke ingen inte não nem sem mai senza не нет без
     """.split()
-)
-_SET_APART = re.compile(r"\s*([^\W\d_]+)\s?[,;:.(–—-]")
-_FIRST = re.compile(r"[\w✓✔☑✅√👍✗✘✕✖☒❌👎]+")
-_TORN = re.compile(
-    r"\b(?:partial(?:ly)?|partly|depends?|depending|sometimes|maybe|perhaps|possibly|varies|mixed|both|limited"
-    r"|optional(?:ly)?|it(?:'s| is) (?:complicated|unclear|possible)"
-    r"|(?P<both>(?:yes|true)(?: and | or | ?/ ?)(?:no|false)|(?:no|false)(?: and | or | ?/ ?)(?:yes|true)|y/n|t/f)"
-    r"|in some (?:cases|models|versions))\b",
-    re.IGNORECASE,
 )
 _HAS = (
     r"(?:support(?:s|ed)?|includ(?:es?|ed)|available|enabled|present|required|possible|allowed|permitted|offer(?:s|ed)?"
@@ -64,7 +60,8 @@ _HAS_NOT = re.compile(
     re.IGNORECASE,
 )
 _DOES = re.compile(
-    rf"\b(?:is|are|was|has|have|does|do|it|they|fully|comes|also)\b(?:\s+\w+){{0,2}}?\s+{_HAS}\b|^\s*(?:\w+ly\s+)?{_HAS}\b"
+    rf"\b(?:is|are|was|has|have|does|do|it|they|fully|comes|also)\b(?:\s+\w+){{0,2}}?\s+{_HAS}\b"
+    rf"|^\s*(?:\w+ly\s+)?{_HAS}\b"
     r"|^\s*(?:it|they|this)\s(?:is|are|does|do|has|have|can)\b",
     re.IGNORECASE,
 )
@@ -73,27 +70,36 @@ _DOES = re.compile(
 def read_plain_boolean(text: str) -> bool | None:
     """Return a boolean that is written as such: alone, or before a separate remark ("Yes, in all sizes"). None for a
     sentence, whatever it says."""
-    bare = text.strip().strip("*_`\"'“”.!()[] ").casefold()
-    opening = _SET_APART.match(text)
-    for word in (bare, opening[1].casefold() if opening else ""):
-        if word in _YES or word in _NO or word in _LIKE_YES or word in _LIKE_NO:
-            return word in _YES or word in _LIKE_YES
+    opening = re.match(r"\s*([^\W\d_]+)\s?[,;:.(–—-]", text)
+    for word in (_strip_marks(text), opening[1].casefold() if opening else ""):
+        if word in _TRUTH_WORDS:
+            return _TRUTH_WORDS[word][0]
     return None
+
+
+def _strip_marks(text: str) -> str:
+    return text.strip().strip("*_`\"'“”.!()[] ").casefold()
 
 
 def read_boolean(text: str) -> ReadValue[bool]:
     """Return yes or no. The label is high for a clear word, medium for a sentence or a synonym, low with
     reservations."""
-    bare = text.strip().strip("*_`\"'“”.!()[] ").casefold()
-    if bare in _YES:
-        return ReadValue(True)
-    if bare in _NO:
-        return ReadValue(False)
-    if bare in _LIKE_YES or bare in _LIKE_NO:
-        return ReadValue(bare in _LIKE_YES, "medium", f"{bare} read as {'yes' if bare in _LIKE_YES else 'no'}")
+    bare = _strip_marks(text)
+    if bare in _TRUTH_WORDS:
+        truth, is_plain = _TRUTH_WORDS[bare]
+        return (
+            ReadValue(truth) if is_plain else ReadValue(truth, "medium", f"{bare} read as {'yes' if truth else 'no'}")
+        )
     removed = keep_worded_parts(text)
     text = text[:400].replace("’", "'")
-    torn = _TORN.search(text, 0, 120)
+    torn = re.search(
+        r"\b(?:partial(?:ly)?|partly|depends?|depending|sometimes|maybe|perhaps|possibly|varies|mixed|both|limited"
+        r"|optional(?:ly)?|it(?:'s| is) (?:complicated|unclear|possible)"
+        r"|(?P<both>(?:yes|true)(?: and | or | ?/ ?)(?:no|false)|(?:no|false)(?: and | or | ?/ ?)(?:yes|true)|y/n|t/f)"
+        r"|in some (?:cases|models|versions))\b",
+        text[:120],
+        re.IGNORECASE,
+    )
     leaning = _infer_boolean(text)
     if torn and torn["both"]:
         return ReadValue(None, "none", "says both yes and no")
@@ -105,19 +111,17 @@ def read_boolean(text: str) -> ReadValue[bool]:
 
 
 def _infer_boolean(text: str) -> bool | None:
-    first = _FIRST.search(text)
-    word = first[0].casefold() if first else ""
-    opens = bool(first) and not text[: first.start()].strip(" *_`\"'") if first else False
-    if opens and (word in ("yes", "true", "y") or (word in _LIKE_YES and not _HAS_NOT.search(text))):
-        return True
-    if (
-        opens
-        and word in ("no", "false", "n", "nope", "nein", "non")
-        and not text[len(word) :].lstrip().startswith("doubt")
-    ):
-        return False
-    if opens and word in _LIKE_NO:
-        return False
+    first = re.search(r"[\w✓✔☑✅√👍✗✘✕✖☒❌👎]+", text)
+    if first and not text[: first.start()].strip(" *_`\"'"):
+        word = first[0].casefold()
+        means, is_plain = _TRUTH_WORDS.get(word, (None, False))
+        if word in ("yes", "true", "y") or (means and not is_plain and not _HAS_NOT.search(text)):
+            return True
+        is_no = word in ("no", "false", "n", "nope", "nein", "non") and not text[len(word) :].lstrip().startswith(
+            "doubt"
+        )
+        if is_no or (means is False and not is_plain):
+            return False
     if _HAS_NOT.search(text):
         return False
     return True if _DOES.search(text) else None
@@ -222,20 +226,7 @@ def _differs_by_one_letter(short: str, long: str) -> bool:
 
 
 _BULLET = re.compile(r"\s{0,40}[-*•◦‣▪●·–—]\s+")
-_NUMBERED = re.compile(r"\s{0,40}\(?(?:(?P<number>\d{1,3})|(?P<letter>[a-z]))[.)]\s+")
 _COMMA = re.compile(r",(?!\d{3}(?!\d))\s*|，|、")
-# Commas that separate items, and brackets. Words such as "Inc." after a comma do not begin another item.
-_COMMA_OR_BRACKET = re.compile(
-    r"(?P<opens>[(\[{])|(?P<closes>[)\]}])"
-    r"|(?P<comma>(?:(?<=\d),(?!\d{3}(?!\d))|(?<!\d),)"
-    r"(?!\s{0,10}(?:inc|llc|ltd|corp|co|jr|sr|ph\.?d|m\.?d|gmbh|s\.a|plc|esq)\b\.?(?=\s*+(?:,|$)))|[，、])",
-    re.IGNORECASE,
-)
-_LAST = re.compile(r"(?:and|or|&|und|et|y|e|och|og|en)\s+", re.IGNORECASE)
-_BETWEEN_LAST = re.compile(r"(?<=\S)\s++(?:and|or|&|und|et|y)\s++(?=\S)", re.IGNORECASE)
-_LEAD = re.compile(r"[^\n;]{0,120}:\s*$")
-# Places of letters differ by this, so that they cannot be mistaken for line numbers, which have at most three digits.
-_LETTER_STEP = 1_000
 
 
 def read_list(text: str) -> ReadValue[tuple[str, ...]]:
@@ -303,14 +294,15 @@ def _strip_bullet(text: str) -> str:
 
 def _read_lines_as_list(lines: list[str]) -> ReadValue[tuple[str, ...]]:
     bullets = [_BULLET.match(line) for line in lines]
-    numbers = [_NUMBERED.match(line) for line in lines]
+    numbers = [re.match(r"\s{0,40}\(?(?:(?P<number>\d{1,3})|(?P<letter>[a-z]))[.)]\s+", line) for line in lines]
     if not _is_numbered_in_order([number for number in numbers if number]):
         numbers = [None] * len(lines)
     marks = [bullet or number for bullet, number in zip(bullets, numbers, strict=True)]
+    is_lead = re.fullmatch(r"[^\n;]{0,120}:\s*", lines[0]) is not None
     marked = [(line, mark) for line, mark in zip(lines, marks, strict=True) if mark]
     if marked:
         unmarked = [line for line, mark in zip(lines, marks, strict=True) if not mark]
-        has_lead = bool(_LEAD.fullmatch(lines[0])) or marks[0] is not None
+        has_lead = is_lead or marks[0] is not None
         is_sure = has_lead and len(unmarked) <= 1
         return normalize_items(
             [line[mark.end() :] for line, mark in marked],
@@ -318,22 +310,30 @@ def _read_lines_as_list(lines: list[str]) -> ReadValue[tuple[str, ...]]:
             reason="" if is_sure else "lines without a bullet left out",
             removed=[*unmarked, *(mark[0] for _, mark in marked)],
         )
-    lead = lines[:1] if len(lines) > 2 and _LEAD.fullmatch(lines[0]) else []
+    lead = lines[:1] if len(lines) > 2 and is_lead else []
     return normalize_items((line.strip().rstrip(",;") for line in lines[len(lead) :]), removed=lead)
 
 
 def _is_numbered_in_order(marks: Sequence[re.Match[str]]) -> bool:
     """Return True if the lines are numbered 1, 2, 3 or a, b, c; else a number before a line belongs to it: "1. FC"."""
-    places = [int(mark["number"]) if mark["number"] else _LETTER_STEP * ord(mark["letter"]) for mark in marks]
+    # Places of letters are a thousand apart: they cannot be mistaken for numbers, which have at most three digits.
+    places = [int(mark["number"]) if mark["number"] else 1_000 * ord(mark["letter"]) for mark in marks]
     steps = {after - before for before, after in pairwise(places)}
-    return steps in ({1}, {_LETTER_STEP})
+    return steps in ({1}, {1_000})
 
 
 def _split_at_commas(text: str) -> ReadValue[tuple[str, ...]]:
     """Split "a, b and c". Brackets, thousands and suffixes such as ", Inc." are kept together."""
     parts: list[str] = []
     depth = start = 0
-    for mark in _COMMA_OR_BRACKET.finditer(text):
+    # Words such as "Inc." after a comma do not begin another item.
+    for mark in re.finditer(
+        r"(?P<opens>[(\[{])|(?P<closes>[)\]}])"
+        r"|(?P<comma>(?:(?<=\d),(?!\d{3}(?!\d))|(?<!\d),)"
+        r"(?!\s{0,10}(?:inc|llc|ltd|corp|co|jr|sr|ph\.?d|m\.?d|gmbh|s\.a|plc|esq)\b\.?(?=\s*+(?:,|$)))|[，、])",
+        text,
+        re.IGNORECASE,
+    ):
         if mark["opens"]:
             depth += 1
         elif mark["closes"]:
@@ -343,10 +343,10 @@ def _split_at_commas(text: str) -> ReadValue[tuple[str, ...]]:
             start = mark.end()
     last = text[start:].strip()
     removed: list[str] = []
-    if parts and (joint := _LAST.match(last)):
+    if parts and (joint := re.match(r"(?:and|or|&|und|et|y|e|och|og|en)\s+", last, re.IGNORECASE)):
         removed.append(joint[0])
         parts.append(last[joint.end() :])
-    elif parts and (joint := _BETWEEN_LAST.search(last)):
+    elif parts and (joint := re.search(r"(?<=\S)\s++(?:and|or|&|und|et|y)\s++(?=\S)", last, re.IGNORECASE)):
         removed.append(joint[0])
         parts += [last[: joint.start()], last[joint.end() :]]
     else:

@@ -11,9 +11,9 @@ import datetime
 import math
 import re
 import unicodedata
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from tablewright.domain.model import Field, Label, Money, Struct, Value
 from tablewright.domain.text import format_value
@@ -41,9 +41,8 @@ from tablewright.values.numbers import read_numbers
 from tablewright.values.quantities import read_money_value, read_number_value
 
 __all__ = [
-    "MAX_TEXT_CHARACTERS",
-    "MAX_TYPED_CHARACTERS",
     "NOTHING_FOUND",
+    "VALUE_LIMITS",
     "CoercedValue",
     "coerce_value",
     "is_not_found",
@@ -51,16 +50,26 @@ __all__ = [
 ]
 
 NOTHING_FOUND = "the text says that nothing was found"
-# Characters of a text value: a cell is read at a glance, and longer answers are prose around a value.
-MAX_TEXT_CHARACTERS = 2000
-# A person may type longer values than a model may answer.
-MAX_TYPED_CHARACTERS = 100_000
-# Removed text listed in a note. A note is read at a glance; the cell's raw value has the whole text.
-MAX_LISTED_CHARACTERS = 400
-# The part of a text that is read: no answer begins later.
-_MAX_ANSWER_CHARACTERS = 6_000
-# The part of a long list that may begin with a preamble, and whose items are read again.
-_LIST_HEAD_CHARACTERS = 20_000
+
+
+class TextLimits(NamedTuple):
+    """Characters of texts that become values."""
+
+    text: int = 2000
+    """Of a text value: a cell is read at a glance, and longer answers are prose around a value."""
+    typed: int = 100_000
+    """Of a value that a person types, who may type longer ones than a model may answer."""
+    listed: int = 400
+    """Of removed text in a note, which is read at a glance; the cell's raw value has the whole text."""
+    answer: int = 6_000
+    """Of an answer that is read: no value begins later."""
+    list_head: int = 20_000
+    """Of a long list that may begin with a preamble, and whose items are read again."""
+    url: int = 2048
+    """Of an address: browsers and servers refuse longer ones."""
+
+
+VALUE_LIMITS = TextLimits()
 
 
 class CoercedValue(Struct, frozen=True):
@@ -84,7 +93,7 @@ class CoercedValue(Struct, frozen=True):
 def list_removed(parts: Iterable[str]) -> str:
     """Return the removed text for a note, or "". A long text is cut, and the length of the rest is given."""
     listed: list[str] = []
-    left, room = 0, MAX_LISTED_CHARACTERS
+    left, room = 0, VALUE_LIMITS.listed
     for part in (" ".join(part.split()) for part in parts):
         if shown := part[:room]:
             listed.append(f"“{shown}”")
@@ -100,11 +109,8 @@ def coerce_value(raw: Value, field: Field) -> CoercedValue:
         if field.type == "number" and type(raw) in (int, float) and -1e15 < raw < 1e15:  # type: ignore[operator]
             return CoercedValue(value=raw, raw_value=format_value(raw), label="high")
         return _coerce_typed(raw, field)
-    quick = _SIMPLE_READERS.get(field.type)
-    if quick and (value := quick(raw, field)) is not None:
+    if (value := _read_simple_value(raw, field)) is not None:
         return CoercedValue(value=value, raw_value=raw, label="high")
-    if field.type == "select" and (option := find_exact_option(raw, field.options)) is not None:
-        return CoercedValue(value=option, raw_value=raw, label="high")
     return _from_reading(raw, _read_list_answer(raw, field.name) if field.type == "list" else _coerce_text(raw, field))
 
 
@@ -115,17 +121,17 @@ def _from_reading(raw: str, read: ReadValue[Any]) -> CoercedValue:
 
 
 def _coerce_text(raw: str, field: Field) -> ReadValue[Any]:
-    text = _strip_field_label(raw[:_MAX_ANSWER_CHARACTERS], field.name)
+    text = _strip_field_label(raw[: VALUE_LIMITS.answer], field.name)
     if field.type == "boolean":
         if says_nothing_was_found(text):
             return ReadValue(None, "none", NOTHING_FOUND)
     elif is_not_found(text) and not (field.type == "select" and find_exact_option(text, field.options) is not None):
         return ReadValue(None, "none", NOTHING_FOUND)
     read = _read_as_field_type(text, field)
-    wrapping = find_removed_around(raw[:_MAX_ANSWER_CHARACTERS], text)
+    wrapping = find_removed_around(raw[: VALUE_LIMITS.answer], text)
     if read.label == "high" and (rival := _find_rival_value(wrapping, read.value, field)):
         read = read._replace(label="medium", reason=f"several values: {format_value(read.value)}, {rival}")
-    return read._replace(removed=(*wrapping, *read.removed, *keep_worded_parts(raw[_MAX_ANSWER_CHARACTERS:])))
+    return read._replace(removed=(*wrapping, *read.removed, *keep_worded_parts(raw[VALUE_LIMITS.answer :])))
 
 
 def _read_as_field_type(text: str, field: Field) -> ReadValue[Any]:
@@ -172,28 +178,29 @@ _SIMPLE_NUMBER = re.compile(
 _SIMPLE_URL = re.compile(r"https?://[a-z0-9-]+(?:\.[a-z0-9-]+)*\.[a-z]{2,24}(?:/[\w/=&%+~-]*)?")
 
 
-def _read_simple_number(raw: str, field: Field) -> int | float | None:
-    if field.unit or not _SIMPLE_NUMBER.fullmatch(raw):
-        return None
-    digits = raw.replace(",", "")
-    return float(digits) if "." in raw else int(digits)
+def _read_simple_value(raw: str, field: Field) -> Value:
+    match field.type:
+        case "number":
+            if field.unit or not _SIMPLE_NUMBER.fullmatch(raw):
+                return None
+            return float(raw.replace(",", "")) if "." in raw else int(raw.replace(",", ""))
+        case "date":
+            return raw if raw.isascii() and ISO_DAY.fullmatch(raw) and _is_calendar_day(raw) else None
+        case "url":
+            return raw if len(raw) < 500 and raw.isascii() and _SIMPLE_URL.fullmatch(raw) else None
+        case "text":
+            return raw if is_plain_answer(raw) else None
+        case "select":
+            return find_exact_option(raw, field.options)
+    return None
 
 
-def _read_simple_date(raw: str, field: Field) -> str | None:
-    if not (raw.isascii() and ISO_DAY.fullmatch(raw)):
-        return None
+def _is_calendar_day(iso: str) -> bool:
     try:
-        return datetime.date.fromisoformat(raw).isoformat()
+        return bool(datetime.date.fromisoformat(iso))
     except ValueError:
-        return None
+        return False
 
-
-_SIMPLE_READERS: dict[str, Callable[[str, Field], Value]] = {
-    "number": _read_simple_number,
-    "date": _read_simple_date,
-    "url": lambda raw, field: raw if len(raw) < 500 and raw.isascii() and _SIMPLE_URL.fullmatch(raw) else None,
-    "text": lambda raw, field: raw if is_plain_answer(raw) else None,
-}
 
 # ── the answer inside the text ───────────────────────────────────────────────────────────────────────────────────────
 
@@ -232,7 +239,7 @@ def _read_list_answer(raw: str, name: str) -> ReadValue[Any]:
     items = read.value
     # Wrapping inside wrapping: real texts have one or two layers, and each round reads the whole list again.
     for _ in range(4):
-        if not items or len(text := format_value(items)) > _LIST_HEAD_CHARACTERS:
+        if not items or len(text := format_value(items)) > VALUE_LIMITS.list_head:
             break
         text = _strip_list_wrapping(text, name, removed)
         if is_not_found(text):
@@ -247,31 +254,31 @@ def _read_list_answer(raw: str, name: str) -> ReadValue[Any]:
 
 def _strip_list_wrapping(text: str, name: str, removed: list[str]) -> str:
     """Return the list without the wrapping in its first characters; the rest is not examined."""
-    head, tail = text[:_LIST_HEAD_CHARACTERS], text[_LIST_HEAD_CHARACTERS:]
+    head, tail = text[: VALUE_LIMITS.list_head], text[VALUE_LIMITS.list_head :]
     answer = _strip_field_label(head, name)
     removed += find_removed_around(head, answer)
     return answer + head[len(head.rstrip()) :] + tail if tail else answer
 
 
 def _read_text_answer(text: str, name: str) -> ReadValue[Any]:
-    if len(text) <= MAX_TEXT_CHARACTERS:
+    if len(text) <= VALUE_LIMITS.text:
         return ReadValue(text, "high")
     kept = text
-    while len(kept) > MAX_TEXT_CHARACTERS:
+    while len(kept) > VALUE_LIMITS.text:
         kept = _strip_field_label(_cut_to_max_text(kept), name)
     if is_not_found(kept):
         return ReadValue(None, "none", NOTHING_FOUND)
-    return ReadValue(kept, "medium", f"cut to {MAX_TEXT_CHARACTERS} characters", find_removed_around(text, kept))
+    return ReadValue(kept, "medium", f"cut to {VALUE_LIMITS.text} characters", find_removed_around(text, kept))
 
 
 def _cut_to_max_text(text: str) -> str:
-    """Cut to at most `MAX_TEXT_CHARACTERS`, at the end of a word or of a character with all its marks."""
-    space = max(text.rfind(mark, MAX_TEXT_CHARACTERS * 4 // 5, MAX_TEXT_CHARACTERS + 1) for mark in " \n\t")
+    """Cut to at most `VALUE_LIMITS.text`, at the end of a word or of a character with all its marks."""
+    space = max(text.rfind(mark, VALUE_LIMITS.text * 4 // 5, VALUE_LIMITS.text + 1) for mark in " \n\t")
     if space > 0:
         return text[:space].rstrip()
-    place = MAX_TEXT_CHARACTERS
+    place = VALUE_LIMITS.text
     # A zero-width joiner (U+200D) ties the next character to this one. Texts of marks alone must not be searched whole.
-    while place > MAX_TEXT_CHARACTERS - 40 and (_joins_previous_character(text[place]) or text[place - 1] == "\u200d"):
+    while place > VALUE_LIMITS.text - 40 and (_joins_previous_character(text[place]) or text[place - 1] == "\u200d"):
         place -= 1
     return text[:place]
 
@@ -369,47 +376,41 @@ def _coerce_other_type(raw: Any, text: str, field: Field) -> ReadValue[Any]:
     return ReadValue(coerced.value, coerced.label, coerced.reason, coerced.removed)
 
 
-# Browsers and servers refuse longer addresses.
-_MAX_URL_CHARACTERS = 2048
-_LABEL = r"[^\W_](?:[\w-]{0,61}[^\W_])?"
-_HOST = rf"(?:{_LABEL}\.){{1,10}}(?:[^\W\d_]{{2,63}}|xn--[a-z0-9-]{{2,59}})\.?"
-_NUMERIC_HOST = r"\d{1,3}(?:\.\d{1,3}){3}|\[[0-9a-f:.]{2,45}\]|localhost"
-_TAIL = r"(?::\d{1,5})?(?:[/?#][^\s<>\"`{}|\\^]*)?"
-_CLEAN = re.compile(
-    rf"(https?)://((?:[^\s/@:]{{1,64}}(?::[^\s/@]{{0,64}})?@)?)({_HOST}|{_NUMERIC_HOST})({_TAIL})", re.IGNORECASE
-)
-_BARE = re.compile(rf"(?<![\w@.:/-])({_HOST})({_TAIL})(?![\w@])", re.IGNORECASE)
-_OTHER_SCHEME = re.compile(r"\s*<?(?!https?:)[a-z][a-z0-9+.-]{1,20}:(?!\d)", re.IGNORECASE)
-_HIDDEN_SCHEME = re.compile(r"\b(?:javascript|data|vbscript|file|mailto|blob):", re.IGNORECASE)
-_LINK = re.compile(r"\[[^\]\n]{0,300}\]\(\s?<?([^\s()<>]+(?:\([^\s()<>]*\)[^\s()<>]*)?)>?[^)\n]{0,200}\)")
-# What follows the last dot of a word and is no domain: endings of files, and of abbreviations such as "e.g.".
-_FILE_NAMES = frozenset(
-    "pdf doc docx xls xlsx csv txt jpg jpeg png gif html htm xml json zip py js md e g i etc".split()
-)
+def _compile_addresses() -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """Return the pattern of a whole address, and of one without a scheme in a text."""
+    label = r"[^\W_](?:[\w-]{0,61}[^\W_])?"
+    host = rf"(?:{label}\.){{1,10}}(?:[^\W\d_]{{2,63}}|xn--[a-z0-9-]{{2,59}})\.?"
+    numeric = r"\d{1,3}(?:\.\d{1,3}){3}|\[[0-9a-f:.]{2,45}\]|localhost"
+    tail = r"(?::\d{1,5})?(?:[/?#][^\s<>\"`{}|\\^]*)?"
+    user = r"(?:[^\s/@:]{1,64}(?::[^\s/@]{0,64})?@)?"
+    return (
+        re.compile(rf"(https?)://({user})({host}|{numeric})({tail})", re.IGNORECASE),
+        re.compile(rf"(?<![\w@.:/-])({host})({tail})(?![\w@])", re.IGNORECASE),
+    )
+
+
+_ADDRESS, _BARE_ADDRESS = _compile_addresses()
 
 
 def read_web_address(text: str) -> ReadValue[str]:
     """Return an http address: a clean one is high; one completed, or taken out of other text, medium."""
     stripped = text.strip()
-    if (
-        (whole := _CLEAN.fullmatch(stripped, 0, _MAX_URL_CHARACTERS))
-        and len(stripped) <= _MAX_URL_CHARACTERS
-        and (url := _join_url(whole))
-    ):
+    if len(stripped) <= VALUE_LIMITS.url and (whole := _ADDRESS.fullmatch(stripped)) and (url := _join_url(whole)):
         if url.casefold() == stripped.casefold():
             return ReadValue(url, removed=_find_removed_around_url(text, url))
         return ReadValue(url, "medium", "punctuation at the end left out", _find_removed_around_url(text, url))
-    if _OTHER_SCHEME.match(stripped) and not re.match(r"\s*<?[^\W\d_]+:\s", stripped):
+    other_scheme = re.match(r"<?(?!https?:)[a-z][a-z0-9+.-]{1,20}:(?!\d)", stripped, re.IGNORECASE)
+    if other_scheme and not re.match(r"<?[^\W\d_]+:\s", stripped):
         return ReadValue(None, "none", "only http and https addresses are kept")
     head = stripped[:4000]
-    if link := _LINK.search(head):
+    if link := re.search(r"\[[^\]\n]{0,300}\]\(\s?<?([^\s()<>]+(?:\([^\s()<>]*\)[^\s()<>]*)?)>?[^)\n]{0,200}\)", head):
         head = link[1]
-    if _HIDDEN_SCHEME.match(head):
+    if re.match(r"(?:javascript|data|vbscript|file|mailto|blob):", head, re.IGNORECASE):
         return ReadValue(None, "none", "only http and https addresses are kept")
-    if found := _CLEAN.search(head, 0, len(head)):
+    if found := _ADDRESS.search(head):
         if url := _join_url(found):
             return ReadValue(url, "medium", "taken out of a longer text", _find_removed_around_url(text, url))
-    elif (bare := _BARE.search(head)) and _is_plausible_domain(bare[1], alone=bare[0] == head):
+    elif (bare := _BARE_ADDRESS.search(head)) and _is_plausible_domain(bare[1], alone=bare[0] == head):
         url = f"https://{_lower_host(bare[1])}{_trim_punctuation(bare[2])}"
         return ReadValue(url, "medium", "https:// put before it", _find_removed_around_url(text, url))
     return ReadValue(None, "none", "no web address")
@@ -447,6 +448,8 @@ def _trim_punctuation(tail: str) -> str:
 def _is_plausible_domain(host: str, *, alone: bool) -> bool:
     """Return True for "example.com", but not for "e.g.", "report.pdf" or the end of a sentence ("end.Next")."""
     ending = host.rstrip(".").rpartition(".")[2]
-    if ending.casefold() in _FILE_NAMES:
+    # Endings of files, and of abbreviations such as "e.g.".
+    others = "pdf doc docx xls xlsx csv txt jpg jpeg png gif html htm xml json zip py js md e g i etc"
+    if ending.casefold() in others.split():
         return False
     return alone or (ending == ending.lower() or host == host.upper())

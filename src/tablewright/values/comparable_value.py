@@ -23,8 +23,6 @@ from tablewright.values.units import LABELS_OF_MONEY, Unit, find_label_unit, par
 # Of longer texts only a measure at the beginning is read: they are prose.
 MAX_VALUE_CHARACTERS = 160
 
-_FIRST_MEASURE = re.compile(r"\d[\d.,]{0,15}\s[^\W\d_]{1,12}(?=\s?[(;])")  # "2411 hours (total), 789 hours (…"
-
 
 def parse_comparable(raw: str, label: str = "", *, day_first: bool | None = None) -> ComparableValue:
     """Return the value with all forms it can be compared in. The label may give the unit or currency: "Amount (RM)".
@@ -33,7 +31,8 @@ def parse_comparable(raw: str, label: str = "", *, day_first: bool | None = None
     document writes 03/05/2021; if unknown, it is read day first and `ambiguity` gives the other reading.
     """
     if len(raw) > MAX_VALUE_CHARACTERS:
-        first = _FIRST_MEASURE.match(raw)
+        # "2411 hours (total), 789 hours (…"
+        first = re.match(r"\d[\d.,]{0,15}\s[^\W\d_]{1,12}(?=\s?[(;])", raw)
         return structs.replace(parse_comparable(first[0]), raw=raw) if first else ComparableValue(raw=raw)
     unit, is_date = _read_label_hints(label) if label else ("", False)
     return _parse_with_label(raw, unit, is_date, day_first)
@@ -65,7 +64,7 @@ def _parse_with_label(raw: str, unit: str, is_date: bool, day_first: bool | None
     value = raw.strip(" \t\n|")
     if not any(character.isdecimal() for character in value):
         return ComparableValue(raw=raw, truth=_TRUTHS.get(value.casefold().strip(" .!*()[]")))
-    if is_date and (year := _YEAR.fullmatch(value)):
+    if is_date and (year := re.fullmatch(r"1[5-9]\d{2}|2[01]\d{2}", value)):
         return ComparableValue(raw=raw, number=int(year[0]), date=year[0])
     if simple := _parse_simple_number(raw, value, unit) or _parse_simple_money(raw, value):
         return simple
@@ -88,21 +87,20 @@ _TRUTHS: dict[str, bool] = {
     **dict.fromkeys("yes y true ja oui sí si sim tak ✓ ✔ ☑".split(), True),
     **dict.fromkeys("no n false nein non não nie ✗ ✘ ☒".split(), False),
 }
-_YEAR = re.compile(r"1[5-9]\d{2}|2[01]\d{2}")
 
 
 # ── hints in the label ──────────────────────────────────────────────────────────────────────────────────────────────
-
-_DATED = re.compile(
-    r"\b(?:year|date|dated|founded|established|since|born|built|issued|expir\w+|period|jahr|année|año|datum|fecha)\b",
-    re.IGNORECASE,
-)
 
 
 @lru_cache(maxsize=8192)
 def _read_label_hints(label: str) -> tuple[str, bool]:
     """Return the unit or currency that a label names, and True if its values are dates."""
-    return find_label_unit(label), bool(_DATED.search(label))
+    dates = re.search(
+        r"\b(?:year|date|dated|founded|established|since|born|built|issued|expir\w+|period|jahr|année|año|datum|fecha)\b",
+        label,
+        re.IGNORECASE,
+    )
+    return find_label_unit(label), dates is not None
 
 
 # ── numbers and measures ─────────────────────────────────────────────────────────────────────────────────────────────
@@ -110,8 +108,6 @@ def _read_label_hints(label: str) -> tuple[str, bool]:
 _SIMPLE = re.compile(
     r"(?P<number>[-+−]?(?:\d{1,3}(?:,\d{3})+|\d{1,11})(?:\.\d+)?)(?P<rest>\s?[^\W\d_°%]?[^\s\d,;:()+-]{0,11})"
 )
-# 1.234 may be a thousand; 00123 is a name.
-_DOUBTFUL = re.compile(r"[-+−]?[1-9]\d{0,2}\.\d{3}|[-+]?0\d{4,}")
 _IDENTIFIER = re.compile(
     r"[+(]?[0+][\d\s()/.-]{6,}|\d+[-/]\d+(?:[-/][\dA-Za-z]+)+|\d{12,}|0\d{4,}|(?:\d{1,3}\.){3}\d{1,3}"
     r"|\d{1,2}[-/]\d{5,}|\(?\d{3}\)?[- ]\d{3}[- ]\d{4}"
@@ -121,7 +117,8 @@ _IDENTIFIER = re.compile(
 def _parse_simple_number(raw: str, value: str, unit: str) -> ComparableValue | None:
     """Parse a number alone or with one unit after it, as in nearly every cell with a number."""
     found = _SIMPLE.fullmatch(value)
-    if found is None or _DOUBTFUL.fullmatch(found["number"]):
+    # 1.234 may be a thousand; 00123 is a name.
+    if found is None or re.fullmatch(r"[-+−]?[1-9]\d{0,2}\.\d{3}|[-+]?0\d{4,}", found["number"]):
         return None
     rest = found["rest"].strip()
     number = float(found["number"].replace(",", "").replace("−", "-"))
@@ -132,11 +129,8 @@ def _parse_simple_number(raw: str, value: str, unit: str) -> ComparableValue | N
     return _apply_label_unit(raw, number, None, unit)
 
 
-_SIMPLE_MONEY = re.compile(r"([^\W\d_]{2,3}|[€£₹])\.?\s{0,3}(-?(?:\d{1,3}(?:,\d{3})+|\d{1,11})\.\d{2})")
-
-
 def _parse_simple_money(raw: str, value: str) -> ComparableValue | None:
-    found = _SIMPLE_MONEY.fullmatch(value)
+    found = re.fullmatch(r"([^\W\d_]{2,3}|[€£₹])\.?\s{0,3}(-?(?:\d{1,3}(?:,\d{3})+|\d{1,11})\.\d{2})", value)
     if found is None or CURRENCY_BEFORE.fullmatch(found[1]) is None:
         return None
     meanings = currency_meanings(found[1])
@@ -168,21 +162,19 @@ _AFTER = re.compile(r"\s*(?:$|[.,;(\[/|@±*]|\+/-|-\s*$|[\w'-]+(?:\s[\w'-]+){0,3
 _ONE_WORD_AFTER = re.compile(r"\s*(?:$|[,;(\[/|@±*]|\.(?!\d)|-\s*$|\s[^\W\d_]+\s*$)")
 _FIRST_DIGIT = re.compile(rf"[\d{FRACTION_CHARACTERS}]")
 _BEGINNING = re.compile(rf"{_ABOUT.pattern}[-+−–(.±]*\s?", re.IGNORECASE)
-# Negative numbers as accountants and tills write them.
-_NEGATIVE = re.compile(r"\(([\d.,]*\d)\)|(\d[\d.,]*)-")
-_OF_MERCURY = re.compile(r"\s*(?:of\s)?(?:hg|mercury|h2o|water)\b", re.IGNORECASE)
 
 
 def _parse_measure(raw: str, value: str, unit: str) -> ComparableValue | None:
     """Return the quantity at the beginning of the value; None for "1886 x 951 mm", which has two."""
     text = normalize_digits(value)
-    if negative := _NEGATIVE.fullmatch(text):
+    # Negative numbers as accountants and tills write them.
+    if negative := re.fullmatch(r"\(([\d.,]*\d)\)|(\d[\d.,]*)-", text):
         text = "-" + (negative[1] or negative[2])
     measures = read_measures(text, unit if unit and parse_unit(unit) else "")
     if not measures or measures[0].sizes or not _ABOUT.fullmatch(text, 0, measures[0].start):
         return None
     first = measures[0]
-    if _OF_MERCURY.match(text, first.end):
+    if re.match(r"\s*(?:of\s)?(?:hg|mercury|h2o|water)\b", text[first.end :], re.IGNORECASE):
         return None
     if first.unit:
         known = parse_unit(first.unit)
@@ -262,15 +254,13 @@ def _round_to_12_digits(value: float) -> float:
 
 # ── dates and money ──────────────────────────────────────────────────────────────────────────────────────────────────
 
-_NUMERIC_DATE = re.compile(r"\d[./\s-]{1,2}\d{1,2}[./\s-]{1,2}\d|\d{4}[-/.]\d\d?(?!\d)|[年月년]")
-_WORD = re.compile(r"[^\W\d_]{3,}")
-_AFTER_DATE = re.compile(r"\s*(?:$|[,;(.T]|\d{1,2}[:.h]\d\d|[-–]\s?\d{1,2}:\d\d|at\b|\d{4}\s?[A-Z]{3}\b)")
-
 
 def _looks_like_date(value: str, is_date: bool) -> bool:
-    if _NUMERIC_DATE.search(value) or (is_date and len(value) >= 8):
+    if re.search(r"\d[./\s-]{1,2}\d{1,2}[./\s-]{1,2}\d|\d{4}[-/.]\d\d?(?!\d)|[年月년]", value) or (
+        is_date and len(value) >= 8
+    ):
         return True
-    return any(word.casefold() in MONTHS for word in _WORD.findall(value)) or not value.isascii()
+    return any(word.casefold() in MONTHS for word in re.findall(r"[^\W\d_]{3,}", value)) or not value.isascii()
 
 
 def _parse_date(raw: str, value: str, day_first: bool | None) -> ComparableValue | None:
@@ -278,12 +268,13 @@ def _parse_date(raw: str, value: str, day_first: bool | None) -> ComparableValue
     date = next(iter(read_dates(value)), None)
     if date is None or date.doubtful or len(date.iso) < 7:
         return None
-    if not date.clean and not (_BEFORE_DATE.fullmatch(value, 0, date.start) and _AFTER_DATE.match(value, date.end)):
+    before, after = value[: date.start], value[date.end :]
+    if not date.clean and not (
+        re.fullmatch(r"(?:[^\W\d_]{2,9}\.?,?\s++)?(?:on\s|the\s)?\s*+", before, re.IGNORECASE)
+        and re.match(r"\s*(?:$|[,;(.T]|\d{1,2}[:.h]\d\d|[-–]\s?\d{1,2}:\d\d|at\b|\d{4}\s?[A-Z]{3}\b)", after)
+    ):
         return None
     return make_comparable_date(raw, date, day_first)
-
-
-_BEFORE_DATE = re.compile(r"(?:[^\W\d_]{2,9}\.?,?\s++)?(?:on\s|the\s)?\s*+", re.IGNORECASE)
 
 
 def make_comparable_date(raw: str, date: DateText, day_first: bool | None = None) -> ComparableValue:

@@ -3,7 +3,18 @@ only."""
 
 from __future__ import annotations
 
-_COUNTRIES = """
+
+def _split_entries(text: str) -> list[str]:
+    return [entry for line in text.split("\n") for entry in line.split("|") if entry]
+
+
+# The countries, each with the names of its people and things.
+DEMONYMS: dict[str, tuple[str, ...]] = {
+    country: tuple(people.split(","))
+    for country, _, people in (
+        entry.partition(":")
+        for entry in _split_entries(
+            """
 Afghanistan:Afghan|Albania:Albanian|Algeria:Algerian|Andorra:Andorran|Angola:Angolan|Antigua and Barbuda:Antiguan
 Argentina:Argentine,Argentinian|Armenia:Armenian|Australia:Australian|Austria:Austrian|Azerbaijan:Azerbaijani
 Bahamas:Bahamian|Bahrain:Bahraini|Bangladesh:Bangladeshi|Barbados:Barbadian|Belarus:Belarusian|Belgium:Belgian
@@ -44,7 +55,13 @@ United States of America:American|USA:American|U.S.:American|U.S.A.:American|US:
 Uzbekistan:Uzbek|Vanuatu:Vanuatuan|Vatican City:Vatican|Venezuela:Venezuelan|Vietnam:Vietnamese|Wales:Welsh
 Yemen:Yemeni|Yugoslavia:Yugoslav|Zambia:Zambian|Zimbabwe:Zimbabwean
 """
-_STATES = """
+        )
+    )
+}
+# If countries share a name, the first listed.
+COUNTRY_BY_DEMONYM: dict[str, str] = {name: country for country, names in reversed(DEMONYMS.items()) for name in names}
+STATES = frozenset(
+    _split_entries("""
 Alabama|Alaska|Arizona|Arkansas|California|Colorado|Connecticut|Delaware|Florida|Georgia|Hawaii|Idaho|Illinois|Indiana
 Iowa|Kansas|Kentucky|Louisiana|Maine|Maryland|Massachusetts|Michigan|Minnesota|Mississippi|Missouri|Montana|Nebraska
 Nevada|New Hampshire|New Jersey|New Mexico|New York|North Carolina|North Dakota|Ohio|Oklahoma|Oregon|Pennsylvania
@@ -58,21 +75,5 @@ West Bengal|Delhi|Jammu and Kashmir|Ladakh|Puducherry|Bavaria|Baden-Württemberg
 Lower Saxony|North Rhine-Westphalia|Rhineland-Palatinate|Saarland|Schleswig-Holstein|Saxony-Anhalt
 Mecklenburg-Vorpommern|Catalonia|Andalusia|Lombardy|Tuscany|Sicily|Brittany|Normandy|São Paulo|Minas Gerais|Jalisco
 Sindh|Khyber Pakhtunkhwa|Balochistan|Flanders|Wallonia|Guangdong|Sichuan|Hubei|Zhejiang|Jiangsu|Shandong|Henan
-"""
-
-
-def _split_entries(text: str) -> list[str]:
-    return [entry for line in text.split("\n") for entry in line.split("|") if entry]
-
-
-DEMONYMS: dict[str, tuple[str, ...]] = {
-    country: tuple(people.split(","))
-    for country, _, people in (entry.partition(":") for entry in _split_entries(_COUNTRIES))
-}
-COUNTRIES = frozenset(DEMONYMS)
-# Country by the name of its people and things; if countries share a name, the first listed.
-COUNTRY_BY_DEMONYM: dict[str, str] = {}
-for _country, _names in DEMONYMS.items():
-    for _name in _names:
-        COUNTRY_BY_DEMONYM.setdefault(_name, _country)
-STATES = frozenset(_split_entries(_STATES))
+""")
+)

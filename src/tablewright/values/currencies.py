@@ -47,9 +47,6 @@ _WORDS: dict[str, str] = {
     "shillings": "KES TZS UGX", "dinar": "KWD BHD JOD RSD", "dinars": "KWD BHD JOD RSD", "bitcoin": "BTC",
 }  # fmt: skip
 
-# Names of hundredths.
-CENT_MARKS: dict[str, str] = {"¢": _DOLLARS, "cent": "USD EUR", "cents": "USD EUR", "p": "GBP", "pence": "GBP"}
-
 _NATIONS: dict[str, str] = {
     "us": "USD", "u.s.": "USD", "american": "USD", "canadian": "CAD", "australian": "AUD", "new zealand": "NZD",
     "hong kong": "HKD", "singapore": "SGD", "taiwan": "TWD", "swiss": "CHF", "british": "GBP", "egyptian": "EGP",
@@ -70,14 +67,27 @@ CURRENCY_SYMBOLS = "$€£¥￥₹₨₽₩₪₫₴₦₱฿₺₸₾₡₲₵�
 _MEANINGS: dict[str, tuple[str, ...]] = {
     **{name.casefold(): tuple(codes.split()) for name, codes in (_SIGNS | _WORDS).items()},
     **{code.casefold(): (code,) for code in CURRENCY_CODES},
+    # Hundredths.
+    **{
+        name: tuple(codes.split())
+        for name, codes in {"¢": _DOLLARS, "cent": "USD EUR", "cents": "USD EUR", "p": "GBP", "pence": "GBP"}.items()
+    },
 }
 
-# Codes are read in capitals, for "mad", "pen", "cup" and "try" are words; ALL and TOP are words even in capitals.
-_IN_TEXT = (
-    (CURRENCY_CODES - {"ALL", "TOP"})
-    | set("usd eur gbp inr chf cad aud jpy cny Usd Eur".split())
-    | {"rs", "RS", "KR", "Kr"}
-)
+
+def _compile_marks() -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """Return the patterns of a currency right after a position ("5 Canadian dollars") and right before one ("US$ 5",
+    "Rs. 500", "USD1.2bn")."""
+    # Codes are read in capitals, for "mad", "pen", "cup" and "try" are words; ALL and TOP are words even in capitals.
+    written = "usd eur gbp inr chf cad aud jpy cny Usd Eur rs RS KR Kr"
+    signs = {*_SIGNS, *(CURRENCY_CODES - {"ALL", "TOP"}), *written.split()}
+    sign_before = _alternatives_pattern(signs, r"\.?")
+    sign_after = _alternatives_pattern(signs, r"(?![^\W\d_])\.?")
+    nation, word = _alternatives_pattern(_NATIONS, ""), _alternatives_pattern(_WORDS, r"\b")
+    return (
+        re.compile(rf"\s?(?P<mark>(?:(?i:{nation})\s+)?(?:{sign_after}|(?i:{word})))"),
+        re.compile(rf"(?<![^\W\d_])(?P<mark>{sign_before})\s?$"),
+    )
 
 
 def _alternatives_pattern(names: Iterable[str], edge: str) -> str:
@@ -86,15 +96,8 @@ def _alternatives_pattern(names: Iterable[str], edge: str) -> str:
     return "|".join(re.escape(name) + (edge if name[-1].isalpha() else "") for name in ordered)
 
 
-_SIGN_BEFORE = _alternatives_pattern({*_SIGNS, *_IN_TEXT}, r"\.?")
-_SIGN_AFTER = _alternatives_pattern({*_SIGNS, *_IN_TEXT}, r"(?![^\W\d_])\.?")
-_WORD = _alternatives_pattern(_WORDS, r"\b")
-_NATION = _alternatives_pattern(_NATIONS, "")
-
-# A currency right after a position ("5 Canadian dollars") and right before one ("US$ 5", "Rs. 500", "USD1.2bn").
-CURRENCY_AFTER = re.compile(rf"\s?(?P<mark>(?:(?i:{_NATION})\s+)?(?:{_SIGN_AFTER}|(?i:{_WORD})))")
+CURRENCY_AFTER, CURRENCY_BEFORE = _compile_marks()
 CENTS_AFTER = re.compile(r"\s?(?P<mark>¢|(?:[Cc]ents?|[Pp]ence|p)\b)")
-CURRENCY_BEFORE = re.compile(rf"(?<![^\W\d_])(?P<mark>{_SIGN_BEFORE})\s?$")
 # The longest mark is a nation and a noun, "south african rand".
 MAX_MARK_CHARACTERS = 24
 
@@ -112,7 +115,7 @@ def parse_currency(text: str) -> str:
 def currency_meanings(mark: str) -> tuple[str, ...]:
     """Return every currency that the mark may mean, the most usual first."""
     name = mark.strip().rstrip(".").casefold()
-    found = _MEANINGS.get(name) or tuple(CENT_MARKS.get(name, "").split())
+    found = _MEANINGS.get(name, ())
     if found or " " not in name:
         return found
     nation, _, noun = name.rpartition(" ")

@@ -16,22 +16,29 @@ from tablewright.domain.model import Struct
 from tablewright.values.currencies import CURRENCY_SYMBOLS
 from tablewright.values.numbers import join_adjacent_items, normalize_digits
 
-_NAMES: tuple[str, ...] = (
-    "january jan januar jänner janvier janv enero ene gennaio gen janeiro januari stycznia styczeń",
-    "february feb febr februar feber février fevrier févr fév febrero febbraio fevereiro fev februari lutego luty",
-    "march mar mär märz marz mrz mars marzo março marco maart mrt marts marca marzec",
-    "april apr avril avr abril abr aprile kwietnia kwiecień",
-    "may mai mayo maggio mag maio mei maj maja",
-    "june jun juni juin junio giugno giu junho czerwca czerwiec",
-    "july jul juli juillet juil julio luglio lug julho lipca lipiec",
-    "august aug août aout agosto ago augustus augusti sierpnia sierpień",
-    "september sep sept septembre septiembre set settembre setembro wrzesnia września wrzesień",
-    "october oct oktober okt octobre octubre ottobre ott outubro out października październik",
-    "november nov novembre noviembre novembro listopada listopad",
-    "december dec dezember dez décembre decembre déc diciembre dic dicembre dezembro grudnia grudzień desember des",
-)
-
-MONTHS: dict[str, int] = {name: number for number, names in enumerate(_NAMES, start=1) for name in names.split()}
+MONTHS: dict[str, int] = {
+    name: number
+    for number, names in enumerate(
+        (
+            "january jan januar jänner janvier janv enero ene gennaio gen janeiro januari stycznia styczeń",
+            "february feb febr februar feber février fevrier févr fév febrero febbraio fevereiro fev februari lutego"
+            " luty",
+            "march mar mär märz marz mrz mars marzo março marco maart mrt marts marca marzec",
+            "april apr avril avr abril abr aprile kwietnia kwiecień",
+            "may mai mayo maggio mag maio mei maj maja",
+            "june jun juni juin junio giugno giu junho czerwca czerwiec",
+            "july jul juli juillet juil julio luglio lug julho lipca lipiec",
+            "august aug août aout agosto ago augustus augusti sierpnia sierpień",
+            "september sep sept septembre septiembre set settembre setembro wrzesnia września wrzesień",
+            "october oct oktober okt octobre octubre ottobre ott outubro out października październik",
+            "november nov novembre noviembre novembro listopada listopad",
+            "december dec dezember dez décembre decembre déc diciembre dic dicembre dezembro grudnia grudzień"
+            " desember des",
+        ),
+        start=1,
+    )
+    for name in names.split()
+}
 
 WEEKDAYS: frozenset[str] = frozenset(
     """
@@ -67,17 +74,13 @@ class DateText(Struct, frozen=True):
     @property
     def is_period(self) -> bool:
         """True for a period, also if the calendar does not have its last day."""
-        return self.note.startswith(_PERIOD_NOTE)
+        return self.note.startswith("a period,")
 
     @property
     def other_iso(self) -> str:
         """The date with day and month the other way round; "" if the order is known."""
-        other = _OTHER_READING.search(self.note)
+        other = re.search(r"may be day or month first; (\S+) is the other reading", self.note)
         return other[1] if other else ""
-
-
-_PERIOD_NOTE = "a period,"
-_OTHER_READING = re.compile(r"may be day or month first; (\S+) is the other reading")
 
 
 def read_date(text: str) -> DateText | None:
@@ -94,7 +97,7 @@ def read_dates(text: str) -> tuple[DateText, ...]:
     """Return all dates of the text in order, with the two ends of a period joined."""
     # A date that answers a question stands near the beginning, and reading takes many patterns for each character.
     text = normalize_digits(text[:2000])
-    if not _DIGIT.search(text):
+    if not re.search(r"\d", text):
         return ()
     # A text with more dates is a list of events, of which none is the answer.
     found = sorted(_find_grammar_dates(text), key=lambda date: date.start)[:12]
@@ -109,68 +112,72 @@ def read_dates(text: str) -> tuple[DateText, ...]:
 # ─────────────────────────────────────────────────
 
 ISO_DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
-_DIGIT = re.compile(r"\d")
-_TO = r"\s?(?:[-–—]|to|until|bis|au|al|à)\s?"
-_JOIN = re.compile(rf"{_TO}|\s?/\s?", re.IGNORECASE)
-_JOIN_OR_AND = re.compile(rf"{_JOIN.pattern}|\s(?:and|und|et|y)\s", re.IGNORECASE)
-_BETWEEN = re.compile(r"\b(?:between|zwischen|entre)\s$", re.IGNORECASE)
-_NAME = r"(?P<{}>[^\W\d_]{{3,12}})\.?"
-_MONTH, _MONTH_2 = _NAME.format("month"), _NAME.format("month2")
-_DAY = r"(?P<day>\d{1,2})(?:st|nd|rd|th|er|[.ºª])?"
-_DAY_2 = r"(?P<day2>\d{1,2})(?:st|nd|rd|th|er|[.ºª])?"
-_YEAR = r"(?P<year>\d{4})(?!\d)"
-_SHORT = r"(?P<year>\d{4}|'?\d{2})(?!\d|[:.]\d)"
-_OF = r"(?:(?:\s?day)?\s?(?:of|de|del|d'|den)\s|[\s.,/-])\s?"
-_OF_YEAR = r"(?:,?\s?(?:of|de|del)\s|[\s.,/-]{1,3})(?=['\d])"
 
-_PATTERNS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
-    (kind, re.compile(pattern, re.IGNORECASE))
-    for kind, pattern in (
-        ("ymd", rf"(?<![\d.-]){_YEAR}(?P<sep>[-/.])(?P<m>\d{{1,2}})(?P=sep)(?P<day>\d{{1,2}})(?!\d|[-/.]\d)"),
-        ("ymd", r"(?<!\d)(?P<year>\d{4})\s?[年년]\s?(?P<m>\d{1,2})\s?[月월]\s?(?P<day>\d{1,2})\s?[日일]"),
-        ("ymd", r"(?<!\d)(?P<year>\d{4})\s?[年년]\s?(?P<m>\d{1,2})\s?[月월]"),
-        ("ymd", r"(?<!\d)(?P<year>\d{4})\s?[年년]"),
-        ("ymd", r"(?<![\d.-])(?P<year>(?:19|20)\d{2})(?P<m>[01]\d)(?P<day>[0-3]\d)(?!\d|[.,-]\d)"),
-        ("numeric", rf"(?<![\w.-])(?P<a>\d{{1,2}})\s?(?P<sep>[/.-])\s?(?P<b>\d{{1,2}})\s?(?P=sep)\s?{_SHORT}"),
-        ("named", rf"(?<!\d){_DAY}{_TO}{_DAY_2}{_OF}{_MONTH}{_OF_YEAR}{_YEAR}"),
-        ("named", rf"(?<!\d){_DAY}{_OF}{_MONTH}{_TO}{_DAY_2}{_OF}{_MONTH_2}{_OF_YEAR}{_YEAR}"),
-        ("named", rf"\b{_MONTH}\s{_DAY}{_TO}{_MONTH_2}\s{_DAY_2}(?:,\s?|\s){_YEAR}"),
-        ("named", rf"\b{_MONTH}\s{_DAY}{_TO}{_DAY_2}(?:,\s?|\s){_YEAR}"),
-        ("named", rf"(?<!\d){_DAY}{_OF}{_MONTH}{_OF_YEAR}{_SHORT}"),
-        ("named", rf"(?<!\d){_DAY}{_MONTH}(?P<year>\d{{4}}|\d{{2}})(?!\d)"),
-        ("named", rf"\b{_MONTH}[\s-]?{_DAY}(?:\s?,\s?|\s|-|/){_SHORT}"),
-        ("named", rf"(?<![\d-]){_YEAR}[\s,-]{{1,2}}{_MONTH}[\s-]{_DAY}(?!\d)"),
-        ("named", rf"\b{_MONTH}{_TO}{_MONTH_2}{_OF_YEAR}{_YEAR}"),
-        ("named", rf"\b{_MONTH}{_OF_YEAR}(?P<year>\d{{4}}|'\d{{2}})(?!\d)"),
-        ("named", rf"(?<![\d-]){_YEAR}[\s,-]{{1,2}}{_MONTH}(?!\w)"),
-        ("ymd", r"(?<![\d.-])(?P<year>\d{4})-(?P<m>0[1-9]|1[0-2])(?![\d-])"),
-        ("ymd", r"(?<![\d./-])(?P<m>0?[1-9]|1[0-2])\s?[/.]\s?(?P<year>[12]\d{3})(?!\d|[/.]\d)"),
-        ("part", r"\b(?:[QHT][1-4]|[1-4][QHT])[\s/'-]?(?:of\s|FY)?(?P<year>\d{4}|\d{2})(?!\d)"),
-        ("part", r"(?<!\d)(?P<year>\d{4})[\s/-]?(?:[QHT][1-4]|[1-4][QHT])\b"),
-        (
-            "part",
-            r"\b(?:first|second|third|fourth|1st|2nd|3rd|4th) (?:quarter|half)(?: of|,)? (?:FY)?(?P<year>\d{4})(?!\d)",
-        ),
-        ("part", r"\b(?:FY|fiscal(?: year)?|financial year|season)[\s'-]?(?P<year>\d{4}|\d{2})(?:[/–-]\d{2,4})?(?!\d)"),
-        ("part", r"\b(?:spring|summer|autumn|fall|winter|early|mid|late|end of)[\s-](?P<year>\d{4})(?![\d])"),
-        (
-            "span",
-            rf"(?<![\d.,{CURRENCY_SYMBOLS}#:/-])(?P<year>[12]\d{{3}})\s?(?P<dash>[-–—/])\s?(?P<year2>\d\d)(?![\d%]|[.,]\d)",
-        ),
-        ("decade", r"(?<![\d.,])(?P<year>[12]\d{2}0)'?s\b"),
-        ("dead", r"(?<!\d)\d{1,4}\s?(?:BCE?|B\.C\.)"),
-        (
-            "year",
-            rf"(?<![\d.,{CURRENCY_SYMBOLS}#:])(?<![^\W\d_])(?P<year>1\d{{3}}|2[01]\d{{2}})(?![\d%]|[.,:]\d|[^\W\d_])"
-            r"(?!\s(?-i:[ECMPA][SD]T|AK[SD]T|HST|GMT|UTC)\b)",  # 1430 EST is a time of day
-        ),
+
+def _compile_grammar() -> tuple[tuple[str, re.Pattern[str]], ...]:
+    to = r"\s?(?:[-–—]|to|until|bis|au|al|à)\s?"
+    month, month_2 = (rf"(?P<{group}>[^\W\d_]{{3,12}})\.?" for group in ("month", "month2"))
+    day, day_2 = (rf"(?P<{group}>\d{{1,2}})(?:st|nd|rd|th|er|[.ºª])?" for group in ("day", "day2"))
+    year = r"(?P<year>\d{4})(?!\d)"
+    short_year = r"(?P<year>\d{4}|'?\d{2})(?!\d|[:.]\d)"
+    of = r"(?:(?:\s?day)?\s?(?:of|de|del|d'|den)\s|[\s.,/-])\s?"
+    of_year = r"(?:,?\s?(?:of|de|del)\s|[\s.,/-]{1,3})(?=['\d])"
+
+    return tuple(
+        (kind, re.compile(pattern, re.IGNORECASE))
+        for kind, pattern in (
+            ("ymd", rf"(?<![\d.-]){year}(?P<sep>[-/.])(?P<m>\d{{1,2}})(?P=sep)(?P<day>\d{{1,2}})(?!\d|[-/.]\d)"),
+            ("ymd", r"(?<!\d)(?P<year>\d{4})\s?[年년]\s?(?P<m>\d{1,2})\s?[月월]\s?(?P<day>\d{1,2})\s?[日일]"),
+            ("ymd", r"(?<!\d)(?P<year>\d{4})\s?[年년]\s?(?P<m>\d{1,2})\s?[月월]"),
+            ("ymd", r"(?<!\d)(?P<year>\d{4})\s?[年년]"),
+            ("ymd", r"(?<![\d.-])(?P<year>(?:19|20)\d{2})(?P<m>[01]\d)(?P<day>[0-3]\d)(?!\d|[.,-]\d)"),
+            ("numeric", rf"(?<![\w.-])(?P<a>\d{{1,2}})\s?(?P<sep>[/.-])\s?(?P<b>\d{{1,2}})\s?(?P=sep)\s?{short_year}"),
+            ("named", rf"(?<!\d){day}{to}{day_2}{of}{month}{of_year}{year}"),
+            ("named", rf"(?<!\d){day}{of}{month}{to}{day_2}{of}{month_2}{of_year}{year}"),
+            ("named", rf"\b{month}\s{day}{to}{month_2}\s{day_2}(?:,\s?|\s){year}"),
+            ("named", rf"\b{month}\s{day}{to}{day_2}(?:,\s?|\s){year}"),
+            ("named", rf"(?<!\d){day}{of}{month}{of_year}{short_year}"),
+            ("named", rf"(?<!\d){day}{month}(?P<year>\d{{4}}|\d{{2}})(?!\d)"),
+            ("named", rf"\b{month}[\s-]?{day}(?:\s?,\s?|\s|-|/){short_year}"),
+            ("named", rf"(?<![\d-]){year}[\s,-]{{1,2}}{month}[\s-]{day}(?!\d)"),
+            ("named", rf"\b{month}{to}{month_2}{of_year}{year}"),
+            ("named", rf"\b{month}{of_year}(?P<year>\d{{4}}|'\d{{2}})(?!\d)"),
+            ("named", rf"(?<![\d-]){year}[\s,-]{{1,2}}{month}(?!\w)"),
+            ("ymd", r"(?<![\d.-])(?P<year>\d{4})-(?P<m>0[1-9]|1[0-2])(?![\d-])"),
+            ("ymd", r"(?<![\d./-])(?P<m>0?[1-9]|1[0-2])\s?[/.]\s?(?P<year>[12]\d{3})(?!\d|[/.]\d)"),
+            ("part", r"\b(?:[QHT][1-4]|[1-4][QHT])[\s/'-]?(?:of\s|FY)?(?P<year>\d{4}|\d{2})(?!\d)"),
+            ("part", r"(?<!\d)(?P<year>\d{4})[\s/-]?(?:[QHT][1-4]|[1-4][QHT])\b"),
+            (
+                "part",
+                r"\b(?:first|second|third|fourth|1st|2nd|3rd|4th) (?:quarter|half)(?: of"
+                r"|,)? (?:FY)?(?P<year>\d{4})(?!\d)",
+            ),
+            (
+                "part",
+                r"\b(?:FY|fiscal(?: year)?|financial year|season)[\s'-]?(?P<year>\d{4}|\d{2})(?:[/–-]\d{2,4})?(?!\d)",
+            ),
+            ("part", r"\b(?:spring|summer|autumn|fall|winter|early|mid|late|end of)[\s-](?P<year>\d{4})(?![\d])"),
+            (
+                "span",
+                rf"(?<![\d.,{CURRENCY_SYMBOLS}#:/-])(?P<year>[12]\d{{3}})\s?(?P<dash>[-–—/])\s?(?P<year2>\d\d)(?![\d%]|[.,]\d)",
+            ),
+            ("decade", r"(?<![\d.,])(?P<year>[12]\d{2}0)'?s\b"),
+            ("dead", r"(?<!\d)\d{1,4}\s?(?:BCE?|B\.C\.)"),
+            (
+                "year",
+                rf"(?<![\d.,{CURRENCY_SYMBOLS}#:])(?<![^\W\d_])(?P<year>1\d{{3}}|2[01]\d{{2}})(?![\d%]|[.,:]\d|[^\W\d_])"
+                r"(?!\s(?-i:[ECMPA][SD]T|AK[SD]T|HST|GMT|UTC)\b)",  # 1430 EST is a time of day
+            ),
+        )
     )
-)
+
+
+_GRAMMAR = _compile_grammar()
 
 
 def _find_grammar_dates(text: str) -> Iterator[DateText]:
     taken = [False] * len(text)
-    for kind, pattern in _PATTERNS:
+    for kind, pattern in _GRAMMAR:
         place = 0
         while match := pattern.search(text, place):
             place = match.start() + 1
@@ -278,8 +285,12 @@ def _expand_year(digits: str) -> tuple[int, str]:
 def _join_period(text: str, first: DateText, last: DateText) -> DateText | None:
     if first.last or first.iso >= last.iso:
         return None
-    between = _BETWEEN.search(text, max(0, first.start - 12), first.start)
-    if not (_JOIN if between is None else _JOIN_OR_AND).fullmatch(text, first.end, last.start):
+    between = text[first.end : last.start].casefold()
+    is_joined = re.fullmatch(r"\s?(?:[-–—/]|to|until|bis|au|al|à)\s?", between)
+    if not is_joined and not (
+        re.fullmatch(r"\s(?:and|und|et|y)\s", between)
+        and re.search(r"\b(?:between|zwischen|entre)\s$", text[: first.start], re.IGNORECASE)
+    ):
         return None
     return structs.replace(first, last=last.iso, end=last.end, note=_period_note(first.iso, last.iso))
 
@@ -289,38 +300,37 @@ def _optional_int(digits: str | None) -> int | None:
 
 
 def _period_note(first: str, last: str) -> str:
-    return f"{_PERIOD_NOTE} {first} to {last}; its beginning is kept"
+    return f"a period, {first} to {last}; its beginning is kept"
 
 
 # ── around a date ────────────────────────────────────────────────────────────────────────────────────────────────────
 
-_CLOCK = r"\d{1,2}[:.h]\d{2}(?:[:.]\d{2}(?:[.,]\d{1,9})?)?\s?(?:[ap]\.?m\b\.?)?"
-_ZONE = r"(?:\s?(?:Z|UTC|GMT|[A-Z]{2,4}T)\b(?:[+-]\d{1,2}(?::?\d{2})?)?|\s?[+-]\d{2}:?\d{2}\b)?(?:\[[\w/]+\])?"
-_TIME_AFTER = re.compile(
-    rf"(?:T|,?\s?(?:at|um|à|a las|alle|kl\.?)?\s?)(?:{_CLOCK}|(?<=T)\d{{4,6}}){_ZONE}"
-    r"|,?\s(?:at\s)?\d{1,2}\s?[ap]\.?m\b\.?",
-    re.IGNORECASE,
-)
-_TIME_BEFORE = re.compile(rf"(?:at\s)?{_CLOCK}{_ZONE}\s?,?\s?(?:on\s)?$", re.IGNORECASE)
-_WEEKDAY_BEFORE = re.compile(r"(?:^|(?<=\s)|(?<=\())([^\W\d_]{2,10})\.?,?\s?(?:(?:the|le|den|der|el)\s)?$")
-_WEEKDAY_AFTER = re.compile(r",?\s?\(?([^\W\d_]{2,10})\)?$")
-_EMPTY_WORDS = re.compile(r"^\s*(?:(?:on|in|am|im|le|el|en|the|year)\s+)+$", re.IGNORECASE)
-_COUNTED = re.compile(r"\s+([a-z]{2,})")
+
+def _compile_times() -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """Return the patterns of a time of day before a date, and after one."""
+    clock = r"\d{1,2}[:.h]\d{2}(?:[:.]\d{2}(?:[.,]\d{1,9})?)?\s?(?:[ap]\.?m\b\.?)?"
+    zone = r"(?:\s?(?:Z|UTC|GMT|[A-Z]{2,4}T)\b(?:[+-]\d{1,2}(?::?\d{2})?)?|\s?[+-]\d{2}:?\d{2}\b)?(?:\[[\w/]+\])?"
+    after = rf"(?:T|,?\s?(?:at|um|à|a las|alle|kl\.?)?\s?)(?:{clock}|(?<=T)\d{{4,6}}){zone}"
+    return (
+        re.compile(rf"(?:at\s)?{clock}{zone}\s?,?\s?(?:on\s)?$", re.IGNORECASE),
+        re.compile(rf"{after}|,?\s(?:at\s)?\d{{1,2}}\s?[ap]\.?m\b\.?", re.IGNORECASE),
+    )
+
+
+_TIME_BEFORE, _TIME_AFTER = _compile_times()
 _CUE = re.compile(
     r"(?:^|[(\[,;:–—-]|\b(?:in|since|from|by|of|year|until|till|to|during|the|an?|and|or|circa|ca|c|early|late|mid|before"
     r"|after|around|about|founded|established|est|born|died|released|opened|built|seit|en|im|depuis|desde|dal|nel)\.?)"
     r"\s*(?:the\s)?$",
     re.IGNORECASE,
 )
-_SMALL_WORDS = frozenset(
-    "in by and as at to on when with for but the under after until is was or from of that which while where who".split()
-)
 
 
 def _may_be_a_count(text: str, start: int, end: int) -> bool:
     """Return True for the 2000 of "has 2000 employees", unlike "founded 1998 in Ohio" and "the 1998 film"."""
-    counted = _COUNTED.match(text, end)
-    if counted is None or counted[1] in _SMALL_WORDS:
+    counted = re.match(r"\s+([a-z]{2,})", text[end:])
+    small = "in by and as at to on when with for but the under after until is was or from of that which while where who"
+    if counted is None or counted[1] in small.split():
         return False
     return not _CUE.search(text, max(0, start - 16), start) or start == 0
 
@@ -333,29 +343,27 @@ def _mark_clean_date(text: str, date: DateText) -> DateText:
         after = after[time.end() :]
     if time := _TIME_BEFORE.search(before):
         before = before[: time.start()]
-    if (day := _WEEKDAY_BEFORE.search(before)) and day[1].casefold() in WEEKDAYS:
+    day = re.search(r"(?:^|(?<=\s)|(?<=\())([^\W\d_]{2,10})\.?,?\s?(?:(?:the|le|den|der|el)\s)?$", before)
+    if day and day[1].casefold() in WEEKDAYS:
         before = before[: day.start()]
-    if (day := _WEEKDAY_AFTER.match(after)) and day[1].casefold() in WEEKDAYS:
+    if (day := re.match(r",?\s?\(?([^\W\d_]{2,10})\)?$", after)) and day[1].casefold() in WEEKDAYS:
         after = ""
-    before = _EMPTY_WORDS.sub("", before)
+    before = re.sub(r"^\s*(?:(?:on|in|am|im|le|el|en|the|year)\s+)+$", "", before, flags=re.IGNORECASE)
     left = before.strip() + after.strip()
     return structs.replace(date, clean=left in ("", "."))
 
 
 # ── other languages ──────────────────────────────────────────────────────────────────────────────────────────────────
 
-_DAY_NAME_YEAR = re.compile(
-    r"\d{1,2}[.,\s-]{1,3}[^\W\d_][^\d_]{1,20}[.,\s-]{1,3}\d{4}(?:\s?[^\W\d_]{1,6}\.?)?"
-    r"|[^\W\d_][^\d_]{1,20}\s\d{1,2},?\s\d{4}|\d{4}[.,\s]{1,3}[^\W\d_][^\d_]{1,20}\s\d{1,2}\.?"
-)
-# Languages of dateparser whose month names the grammar lacks. Loading all 200 would take 1.3 s.
-_LANGUAGES = "ru uk bg sr cs sk sl hr hu ro el tr fi et lv lt is ca eu he ar fa hi bn ja zh ko th vi id ms".split()
-
 
 def _read_foreign_date(text: str) -> DateText | None:
     """Read a day, a word and a year in a language whose month names the grammar lacks, and nothing else."""
     whole = text.strip(" .")
-    if len(whole) > 40 or not _DAY_NAME_YEAR.fullmatch(whole):
+    if len(whole) > 40 or not re.fullmatch(
+        r"\d{1,2}[.,\s-]{1,3}[^\W\d_][^\d_]{1,20}[.,\s-]{1,3}\d{4}(?:\s?[^\W\d_]{1,6}\.?)?"
+        r"|[^\W\d_][^\d_]{1,20}\s\d{1,2},?\s\d{4}|\d{4}[.,\s]{1,3}[^\W\d_][^\d_]{1,20}\s\d{1,2}\.?",
+        whole,
+    ):
         return None
     if any(name.casefold() in MONTHS for name in re.findall(r"[^\W\d_]+", whole)):
         # The grammar knew this month, so the calendar has no such day.
@@ -363,13 +371,15 @@ def _read_foreign_date(text: str) -> DateText | None:
     # Takes 0.1 s, and up to a second for its languages, which most runs never need.
     import dateparser
 
+    # Those whose month names the grammar lacks. Loading all 200 would take 1.3 s.
+    languages = "ru uk bg sr cs sk sl hr hu ro el tr fi et lv lt is ca eu he ar fa hi bn ja zh ko th vi id ms".split()
     try:
         # Strict, since what is missing would be taken from today. Its other parsers read "yesterday" and timestamps.
         settings = {"DATE_ORDER": "DMY", "STRICT_PARSING": True, "PARSERS": ["absolute-time"]}
-        found = dateparser.parse(whole, languages=_LANGUAGES, settings=settings)
+        found = dateparser.parse(whole, languages=languages, settings=settings)
     except (ValueError, OverflowError, RecursionError):
         return None
-    year = re.compile(r"\d{4}").search(whole)
+    year = re.search(r"\d{4}", whole)
     if found is None or year is None or int(year[0]) != found.year:
         return None
     start = text.index(whole)

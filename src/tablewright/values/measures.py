@@ -205,14 +205,11 @@ def _drop_clock_parts(parts: Iterable[_MeasurePart]) -> list[_MeasurePart]:
     return kept
 
 
-_CLOCK_BEFORE = re.compile(r"(?<![\d:.,])(\d{1,3}):([0-5]\d)(?::([0-5]\d))?$")
-
-
 def _read_clock_with_unit(text: str, number: Number, unit: Unit) -> _MeasurePart | None:
     """Read 2:21 min as 2.35 min and 1:05 h as 65 min; `number` is the one after the last colon."""
     if unit.symbol not in ("min", "h") or text[number.start - 1 : number.start] != ":":
         return None
-    found = _CLOCK_BEFORE.search(text, max(0, number.end - 9), number.end)
+    found = re.search(r"(?<![\d:.,])(\d{1,3}):([0-5]\d)(?::([0-5]\d))?$", text[: number.end])
     if found is None:
         return None
     large, *smaller = (int(part) for part in found.groups() if part)
@@ -221,17 +218,13 @@ def _read_clock_with_unit(text: str, number: Number, unit: Unit) -> _MeasurePart
     return _MeasurePart(number=whole, unit=unit, end=number.end, note=number.note)
 
 
-_CLOCK = re.compile(r"\s*(?:(\d{1,3}):([0-5]\d):([0-5]\d)|(\d{1,3}):([0-5]\d))\s*")
-_ISO_DURATION = re.compile(r"\s*PT(?=\d)(?:(\d{1,4})H)?(?:(\d{1,4})M)?(?:(\d{1,6})S)?\s*")
-
-
 def _read_duration(text: str) -> Measure | None:
     """Read 1:30:00 and PT1H30M as a duration; 1:30 alone is taken as minutes and seconds."""
-    if found := _CLOCK.fullmatch(text):
+    if found := re.fullmatch(r"\s*(?:(\d{1,3}):([0-5]\d):([0-5]\d)|(\d{1,3}):([0-5]\d))\s*", text):
         hours, minutes, seconds = (int(part or 0) for part in found.groups()[:3])
         minutes, seconds = (int(found[4]), int(found[5])) if found[4] else (minutes, seconds)
         note = f"{text.strip()} read as minutes and seconds" if found[4] else ""
-    elif found := _ISO_DURATION.fullmatch(text):
+    elif found := re.fullmatch(r"\s*PT(?=\d)(?:(\d{1,4})H)?(?:(\d{1,4})M)?(?:(\d{1,6})S)?\s*", text):
         hours, minutes, seconds = (int(part or 0) for part in found.groups())
         note = ""
     else:
@@ -246,15 +239,13 @@ def _find_custom_unit_end(text: str, place: int, unit: str) -> int | None:
     return found.end() if found else None
 
 
-_FOOT_AND_TENTHS = re.compile(r"(?<=\d)'(?=\d{1,2}\.\d+\s?(?:\"|''|[″”]))")
-_FOOT_BETWEEN = re.compile(r"(?<=\d)[- ](foot|feet|ft)[- ](?=\d{1,2}(?:\D|$))", re.IGNORECASE)
-
-
 def _normalize_feet(text: str) -> str:
     """Rewrite 6'8.5\" and 6-foot-8, which would be read as a number and as a name."""
     if "'" in text:
-        text = _FOOT_AND_TENTHS.sub("′", text)
-    return _FOOT_BETWEEN.sub(r" \1 ", text) if "t-" in text or "T-" in text else text
+        text = re.sub(r"(?<=\d)'(?=\d{1,2}\.\d+\s?(?:\"|''|[″”]))", "′", text)
+    if "t-" not in text and "T-" not in text:
+        return text
+    return re.sub(r"(?<=\d)[- ](foot|feet|ft)[- ](?=\d{1,2}(?:\D|$))", r" \1 ", text, flags=re.IGNORECASE)
 
 
 # The smaller units that may follow a unit, and how many of each make one.
@@ -264,12 +255,11 @@ _SMALLER: dict[str, tuple[tuple[str, int], ...]] = {
     ("s", 3600)), "min": (("s", 60),), "m": (("cm", 100), ("mm", 1000)), "km": (("m", 1000),), "cm": (("mm", 10),),
     "kg": (("g", 1000),), "t": (("kg", 1000),),
 }  # fmt: skip
-_TOGETHER = re.compile(r"\.?\s?(?:,|and|und|et)?\s?")
 
 
 def _join_compound_measure(text: str, large: _MeasurePart, small: _MeasurePart) -> _MeasurePart | None:
     """Join 3 ft 9 in into one quantity of 45 inches, or return None."""
-    if large.unit is None or not _TOGETHER.fullmatch(text, large.end, max(large.end, small.start)):
+    if large.unit is None or not re.fullmatch(r"\.?\s?(?:,|and|und|et)?\s?", text[large.end : small.start]):
         return None
     symbol = small.unit.symbol if small.unit else ""
     glued = small.start - large.end <= 1
@@ -292,10 +282,12 @@ def _join_compound_measure(text: str, large: _MeasurePart, small: _MeasurePart) 
     return _MeasurePart(number=number, unit=get_unit(symbol), end=small.end, note=large.note or small.note)
 
 
-_SIDE = (
-    r"(?:\((?:[lwhdt]|length|width|height|depth)\)|(?:in )?(?:[lwhd]|long|wide|high|deep|length|width|height|depth)\b)"
+_TIMES = re.compile(
+    r"\s?(?:\((?:[lwhdt]|length|width|height|depth)\)|(?:in )?(?:[lwhd]|long|wide|high|deep|length|width|height"
+    r"|depth)\b)?"
+    r",?\s?(?:[x×✕*]|\bby\b)\s?",
+    re.IGNORECASE,
 )
-_TIMES = re.compile(rf"\s?{_SIDE}?,?\s?(?:[x×✕*]|\bby\b)\s?", re.IGNORECASE)
 
 
 def _join_dimensions(text: str, parts: list[_MeasurePart]) -> list[_MeasurePart]:

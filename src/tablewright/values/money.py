@@ -81,14 +81,11 @@ def read_amounts(text: str, currency: str = "") -> tuple[MoneyText, ...]:
     return tuple(_mark_clean_amount(text, amount) for amount in amounts)
 
 
-# "5,-".
-_CENTLESS = re.compile(r"[.,](?:[-–—]+|\s?=)(?!\d)")
-
-
 def _read_amount_at(text: str, number: Number, wanted: str, earlier: int) -> MoneyText:
     start, end, value, note = number.start, number.end, number.value, number.note
-    if tail := _CENTLESS.match(text, end):
-        end = tail.end()
+    # "5,-"
+    if text[end : end + 1] in (".", ",") and (tail := re.match(r".(?:[-–—]+|\s?=)(?!\d)", text[end:])):
+        end += tail.end()
     prefix, start, end, negative = _find_currency_prefix(text, start, end, earlier)
     mark = ""
     if suffix := CENTS_AFTER.match(text, end):
@@ -108,8 +105,8 @@ def _read_amount_at(text: str, number: Number, wanted: str, earlier: int) -> Mon
 
 def _find_currency_prefix(text: str, start: int, end: int, earlier: int) -> tuple[str, int, int, bool]:
     """Return the currency before a number, the start and end of the amount, and True if negative, as "$(1,200)"."""
-    digit = _DIGIT.search(text, start)
-    if inside := CURRENCY_BEFORE.search(text, start, digit.start() if digit else start):  # the sign comes first: -$5
+    digit = next((place for place in range(start, end) if text[place].isdecimal()), start)
+    if inside := CURRENCY_BEFORE.search(text, start, digit):  # the sign comes first: -$5
         return inside["mark"], start, end, False
     bracketed = text[start - 1 : start] == "(" and text[end : end + 1] == ")"
     place = start - 1 if bracketed else start
@@ -127,9 +124,6 @@ def _find_currency_prefix(text: str, start: int, end: int, earlier: int) -> tupl
     if closer and set(currency_meanings(closer["mark"])) <= set(currency_meanings(mark)):  # USD $5
         mark, start = closer["mark"], closer.start()
     return mark, start, end, bracketed
-
-
-_DIGIT = re.compile(r"\d")
 
 
 def _choose_currency(mark: str, wanted: str) -> tuple[str, str]:
@@ -233,8 +227,8 @@ class ExchangeRates(Struct, frozen=True):
 
 
 # Units of a currency for one euro about that day, rounded. They were written down by hand and come from no feed, so
-# nothing decides by them alone (APPROXIMATE). To renew them, replace the numbers and
-# the date by a central bank's reference rates of one day; users do the same with `--rates FILE`.
+# nothing decides by them alone (`RATE_TOLERANCE`). To renew them, replace the numbers and the date by a central bank's
+# reference rates of one day; users do the same with `--rates FILE`.
 BUNDLED_RATES = ExchangeRates(
     date="2024-12-31",
     per_euro={

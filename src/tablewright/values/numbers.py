@@ -18,7 +18,7 @@ from msgspec import structs
 from tablewright.domain.model import Struct
 from tablewright.values.currencies import CURRENCY_AFTER, CURRENCY_BEFORE, CURRENCY_SYMBOLS, MAX_MARK_CHARACTERS
 
-T = TypeVar("T")
+Item = TypeVar("Item")
 
 _WORD_VALUES: dict[str, int] = {
     word: value
@@ -30,10 +30,6 @@ _WORD_VALUES: dict[str, int] = {
         *zip(range(20, 100, 10), "twenty thirty forty fifty sixty seventy eighty ninety".split(), strict=True),
     )
 }
-_WORD_MULTIPLIERS: dict[str, int] = {
-    "dozen": 12, "hundred": 100, "thousand": 10**3, "million": 10**6, "billion": 10**9, "trillion": 10**12
-}  # fmt: skip
-
 # Small numbers in German, French, Spanish, Dutch, Italian and Portuguese, as in counts, periods and shares.
 FOREIGN_NUMBER_WORDS: dict[str, int] = {
     word: value
@@ -54,27 +50,32 @@ FOREIGN_NUMBER_WORDS: dict[str, int] = {
     if word != "-"
 }
 
-_UNIT_WORDS = "|".join(list(_WORD_VALUES)[1:10])
-_TEENS = "|".join(["zero", *list(_WORD_VALUES)[10:20]])
-_TENS = "|".join(list(_WORD_VALUES)[20:])
-_UP_TO_99 = rf"(?:(?:{_TENS})(?:[ -](?:{_UNIT_WORDS}))?|{_TEENS}|{_UNIT_WORDS})\b"
-_GROUP = rf"(?:(?:{_UP_TO_99}|an?)[ -](?:hundred|dozen)\b(?: (?:and )?{_UP_TO_99})?|{_UP_TO_99})(?: and a half\b)?"
-_CLOSER = r"(?:thousand|million|billion|trillion)\b"
-_NUMBER_PHRASE = re.compile(
-    rf"\b(?:(?:{_GROUP}|(?:half )?an?)[ -]{_CLOSER}"
-    rf"(?:,? (?:and )?{_GROUP}[ -]{_CLOSER}){{0,4}}(?:,? (?:and )?{_GROUP})?"
-    rf"|half a (?:dozen|hundred)\b|{_GROUP}|(?:dozen|hundred)\b|{_CLOSER})",
-    re.IGNORECASE,
-)
+
+def _compile_number_phrase() -> re.Pattern[str]:
+    names = list(_WORD_VALUES)
+    units, teens, tens = ("|".join(part) for part in (names[1:10], ["zero", *names[10:20]], names[20:]))
+    up_to_99 = rf"(?:(?:{tens})(?:[ -](?:{units}))?|{teens}|{units})\b"
+    group = rf"(?:(?:{up_to_99}|an?)[ -](?:hundred|dozen)\b(?: (?:and )?{up_to_99})?|{up_to_99})(?: and a half\b)?"
+    closer = r"(?:thousand|million|billion|trillion)\b"
+    return re.compile(
+        rf"\b(?:(?:{group}|(?:half )?an?)[ -]{closer}"
+        rf"(?:,? (?:and )?{group}[ -]{closer}){{0,4}}(?:,? (?:and )?{group})?"
+        rf"|half a (?:dozen|hundred)\b|{group}|(?:dozen|hundred)\b|{closer})",
+        re.IGNORECASE,
+    )
 
 
-_FRACTION = re.compile(r"\b(half|(?:an? |one )?quarter|three[ -]quarters)(?: of)? an? ", re.IGNORECASE)
-_FRACTION_VALUES = {"h": "0.5", "t": "0.75"}
+_NUMBER_PHRASE = _compile_number_phrase()
 
 
 def replace_fraction_words(text: str) -> str:
     """Return the text with fractions of a unit in digits: "0.25 minute" for "a quarter of a minute"."""
-    return _FRACTION.sub(lambda found: f"{_FRACTION_VALUES.get(found[1][0].lower(), '0.25')} ", text)
+    return re.sub(
+        r"\b(half|(?:an? |one )?quarter|three[ -]quarters)(?: of)? an? ",
+        lambda found: {"h": "0.5 ", "t": "0.75 "}.get(found[1][0].lower(), "0.25 "),
+        text,
+        flags=re.IGNORECASE,
+    )
 
 
 def find_number_words(text: str, most: int) -> Iterator[tuple[int | float, int, int]]:
@@ -100,17 +101,16 @@ def _sum_number_words(words: list[str]) -> int | float:
             current += 0.5
         # These multiply the number right before them; the others close a group of thousands.
         elif word in ("dozen", "hundred"):
-            current = (current or 1) * _WORD_MULTIPLIERS[word]
-        elif word in _WORD_MULTIPLIERS:
-            total, current = total + (current or 1) * _WORD_MULTIPLIERS[word], 0
+            current = (current or 1) * (12 if word == "dozen" else 100)
+        elif word in SCALE_WORDS:
+            total, current = total + (current or 1) * SCALE_WORDS[word], 0
     value = total + current
     value = value / 2 if half_of else value
     return int(value) if value == int(value) else value
 
 
-# Later parts of a text are no answer any more, and a text with more numbers is a table.
+# Later parts of a text are no answer any more.
 MAX_TEXT_CHARACTERS = 4000
-MAX_NUMBERS = 40
 # Longer numbers exceed floats and measure nothing.
 MAX_NUMBER_DIGITS = 300
 
@@ -149,9 +149,9 @@ def read_numbers(text: str) -> tuple[Number, ...]:
     )
 
 
-def join_adjacent_items(items: Iterable[T], join: Callable[[T, T], T | None]) -> list[T]:
+def join_adjacent_items(items: Iterable[Item], join: Callable[[Item, Item], Item | None]) -> list[Item]:
     """Return the items, with neighbours replaced by their union wherever `join` returns one."""
-    joined: list[T] = []
+    joined: list[Item] = []
     for item in items:
         if joined and (whole := join(joined[-1], item)) is not None:
             joined[-1] = whole
@@ -169,14 +169,13 @@ _SAME_CHARACTERS = str.maketrans(
     | dict.fromkeys("’٬＇", "'")
     | {"٫": ".", "．": ".", "，": ",", "％": "%", "٪": "%", "＄": "$", "（": "(", "）": ")", "＋": "+", "：": ":"}
 )
-_OTHER_DIGIT = re.compile(r"[^\D0-9]")
 
 
 def normalize_digits(text: str) -> str:
     """Return the text with ASCII digits, spaces, minus signs and separators, of the same length."""
     if text.isascii():
         return text
-    return _OTHER_DIGIT.sub(lambda digit: str(unicodedata.decimal(digit[0])), text.translate(_SAME_CHARACTERS))
+    return re.sub(r"[^\D0-9]", lambda digit: str(unicodedata.decimal(digit[0])), text.translate(_SAME_CHARACTERS))
 
 
 # ── single numbers ───────────────────────────────────────────────────────────────────────────────────────────────────
@@ -186,23 +185,14 @@ _TOKEN = re.compile(
     rf"(?<!\d)(?:\d{{1,3}}(?: \d{{3}})+(?!\d)(?:[.,]\d+(?![.,']?\d))?|\d+(?:[.,']\d+)*|[{FRACTION_CHARACTERS}])"
     r"|(?<![\d.\w])\.\d+(?![.\d])"
 )
-_POINT_FRACTION = re.compile(
-    r"(?<![\d.,'])\d+(?:,\d{3})*\.(?!\d{3}(?!\d))\d+(?![.,']?\d)|(?<!\d)\d{1,3}(?:,\d{3})+(?![.,]?\d)"
-)
-_COMMA_FRACTION = re.compile(
-    r"(?<![\d.,'])\d+(?:\.\d{3})*,(?!\d{3}(?!\d))\d+(?![.,']?\d)|(?<!\d)\d{1,3}(?:\.\d{3}){2,}(?![.,]?\d)"
-)
 _NAME_BEFORE = re.compile(r"(?<![^\W\d_])([^\W\d_]+)[-_]?$|_$")
-# Before a number without a space these are no part of a name: "x20", "mid-2010", "FY2021", "no5".
-_MAY_STAND_BEFORE = frozenset("x mid pre post early late ca circa approx approximately sub fy no nr".split())
 _SIGN_BEFORE = re.compile(r"(?:^|(?<=[\s(\[:=,;/~≈<>]))([-+–])$")
 _MINUS_WORD = re.compile(r"\b(?:minus|negative)\s$", re.IGNORECASE)
 _EXPONENT = re.compile(r"[eE]([-+]?\d{1,4})(?!\w)")
-_PLUS_MINUS = re.compile(r"(?:±|\+/?-)\s?$")
-_POWER = re.compile(r"\s?[×xX*·⋅]\s?10\s?(?:(?:\^|\*\*)\s?\(?([-+–]?\d{1,3})\)?|([⁻⁺]?[⁰¹²³⁴⁵⁶⁷⁸⁹]{1,3}))(?!\d)")
-_POWER_OF_TEN = re.compile(r"(?:(?:\^|\*\*)\s?\(?([-+–]?\d{1,3})\)?|([⁻⁺]?[⁰¹²³⁴⁵⁶⁷⁸⁹]{1,3}))(?!\d)")
-_AS_PYTHON = re.compile(r"[0-9]+\.[0-9]+")
-_RAISED = str.maketrans("⁻⁺⁰¹²³⁴⁵⁶⁷⁸⁹–", "-+0123456789-")
+_POWER = re.compile(
+    r"(?P<times>\s?[×xX*·⋅]\s?10\s?)?(?:(?:\^|\*\*)\s?\(?(?P<power>[-+–]?\d{1,3})\)?"
+    r"|(?P<raised>[⁻⁺]?[⁰¹²³⁴⁵⁶⁷⁸⁹]{1,3}))(?!\d)"
+)
 _MIXED = re.compile(rf"(?:[ -]| and )(\d{{1,3}})/(\d{{1,3}})(?![\d/.,])|[ -]?([{FRACTION_CHARACTERS}])")
 _OVER = re.compile(r" ?/ ?(\d{1,3})(?![\d/]|[.,]\d)")
 _PERCENT = re.compile(r"\s?(?:%|(?:percent|per cent|pct|prozent|pour cent|por ciento|per cento)\b)", re.IGNORECASE)
@@ -226,19 +216,20 @@ _LETTER = re.compile(r"(?:(MM|[kKmMbBT])| ([kKMB]))(?![\w²³/'\"])")
 
 def find_plain_numbers(text: str) -> Iterator[Number]:
     """Yield the single numbers of a text with normalized digits; number words count only if there are no digits."""
-    place, done, count = 0, 0, 0
-    while count < MAX_NUMBERS and (token := _TOKEN.search(text, place)):
+    # A text with more numbers is a table.
+    place, done, count, most = 0, 0, 0, 40
+    while count < most and (token := _TOKEN.search(text, place)):
         number = _read_number_at(text, token, done)
         place = token.end()
         if number is None:
             continue
-        is_tolerance = count > 0 and _PLUS_MINUS.search(text, max(0, number.start - 5), number.start)
+        is_tolerance = count > 0 and text[max(0, number.start - 5) : number.start].rstrip().endswith(("±", "+-", "+/-"))
         place = done = number.end
         if not is_tolerance:
             count += 1
             yield number
     if not count:
-        for value, start, end in find_number_words(text, MAX_NUMBERS):
+        for value, start, end in find_number_words(text, most):
             if minus := _MINUS_WORD.search(text, done, start):
                 value, start = -value, minus.start()
             percent, done = _PERCENT.match(text, end), end
@@ -325,7 +316,13 @@ def _parse_single_separator(token: str, mark: str, text: str) -> tuple[int | flo
 def _decimal_mark(text: str) -> str:
     """Return how the other numbers of the text write fractions: "1.234 kg, 0.5 m" settles what the first point
     means."""
-    point, comma = _POINT_FRACTION.search(text, 0, 800), _COMMA_FRACTION.search(text, 0, 800)
+    text = text[:800]
+    point = re.search(
+        r"(?<![\d.,'])\d+(?:,\d{3})*\.(?!\d{3}(?!\d))\d+(?![.,']?\d)|(?<!\d)\d{1,3}(?:,\d{3})+(?![.,]?\d)", text
+    )
+    comma = re.search(
+        r"(?<![\d.,'])\d+(?:\.\d{3})*,(?!\d{3}(?!\d))\d+(?![.,']?\d)|(?<!\d)\d{1,3}(?:\.\d{3}){2,}(?![.,]?\d)", text
+    )
     return "" if bool(point) == bool(comma) else "." if point else ","
 
 
@@ -346,7 +343,10 @@ def _is_part_of_a_name(text: str, start: int, done: int) -> bool:
     if name is None:
         return False
     word = (name[1] or "").casefold()
-    if word in _MAY_STAND_BEFORE or (name.start() == done and done > 0):
+    if name.start() == done and done > 0:
+        return False
+    # These are no part of a name: "x20", "mid-2010", "FY2021", "no5".
+    if word in "x mid pre post early late ca circa approx approximately sub fy no nr".split():
         return False
     if name[0].endswith("-") and word in SCALE_WORDS:
         return False
@@ -394,19 +394,18 @@ def _read_fraction(text: str, value: int | float, end: int) -> tuple[int | float
 
 def _read_exponent(text: str, value: int | float, end: int, token: str) -> tuple[int | float, int]:
     """Return the value and end with a power of ten applied: 1.2e5, 1.2 × 10^5, 10⁵."""
-    # Rounded once, not twice.
-    mantissa = token if _AS_PYTHON.fullmatch(token) else repr(value)
-    if power := _EXPONENT.match(text, end):
-        return float(f"{mantissa}e{power[1]}"), power.end()
-    if power := _POWER_OF_TEN.match(text, end) if value == 10 else None:
-        value = 1
-    else:
-        power = _POWER.match(text, end)
-    if power is None:
+    found = _EXPONENT.match(text, end) or _POWER.match(text, end)
+    is_power = found is not None and found.re is _POWER
+    if found is None or (is_power and not found["times"] and value != 10):
         return value, end
-    exponent = int((power[1] or power[2]).translate(_RAISED))
+    # Rounded once, not twice.
+    mantissa = token if re.fullmatch(r"[0-9]+\.[0-9]+", token) else repr(value)
+    if not is_power:
+        return float(f"{mantissa}e{found[1]}"), found.end()
+    value = value if found["times"] else 1
+    exponent = int((found["power"] or found["raised"]).translate(str.maketrans("⁻⁺⁰¹²³⁴⁵⁶⁷⁸⁹–", "-+0123456789-")))
     exact = isinstance(value, int) and 0 <= exponent < MAX_NUMBER_DIGITS
-    return value * 10**exponent if exact else float(f"{1 if value == 1 else mantissa}e{exponent}"), power.end()
+    return value * 10**exponent if exact else float(f"{1 if value == 1 else mantissa}e{exponent}"), found.end()
 
 
 def multiply_exactly(value: int | float, scale: int) -> int | float:
@@ -452,10 +451,6 @@ _ABOUT_BEFORE = re.compile(
 _ABOUT_AFTER = re.compile(
     r"\s?(?:\+(?!\d)|±|\+/-|\(?(?:approx|est|or (?:so|more|less|fewer))\b|plus\b|ish\b)", re.IGNORECASE
 )
-_JOINS = re.compile(r"(?:[-–—−~…]|\.{2,3}|\b(?:to|through|thru|until|till|up to|bis|à|tot|hasta)\b)")
-_BETWEEN = re.compile(r"\b(?:between|zwischen|entre|tra)\s*$", re.IGNORECASE)
-_AND = re.compile(r"\b(?:and|und|et|y|e)\b|&", re.IGNORECASE)
-_ORDINAL = re.compile(r"(?:st|nd|rd|th)\b", re.IGNORECASE)
 
 
 def is_approximate(text: str, start: int, end: int) -> bool:
@@ -478,11 +473,14 @@ def spans_range(text: str, before: int, end: int, start: int) -> bool:
     if currency := CURRENCY_BEFORE.search(between):
         between = between[: currency.start()]
     between = between.strip()
-    if _JOINS.fullmatch(between):
+    if re.fullmatch(r"[-–—−~…]|\.{2,3}|to|through|thru|until|till|up to|bis|à|tot|hasta", between):
         return True
     currency = CURRENCY_BEFORE.search(text, max(0, before - MAX_MARK_CHARACTERS), before)
     before = currency.start() if currency else before
-    return bool(_AND.fullmatch(between) and _BETWEEN.search(text, max(0, before - 12), before))
+    if not re.fullmatch(r"and|und|et|y|e|&", between, re.IGNORECASE):
+        return False
+    said = text[max(0, before - 12) : before].rstrip()
+    return re.search(r"\b(?:between|zwischen|entre|tra)$", said, re.IGNORECASE) is not None
 
 
 def shared_scale(low: Number, high: Number) -> int:
@@ -517,7 +515,11 @@ def _finish_number(text: str, number: Number) -> Number:
     if number.high is None and left in ("()", "-") and number.value > 0 and not before.strip().endswith("-"):
         return structs.replace(number, value=-number.value, clean=True)
     approximate = is_approximate(text, number.start, number.end)
-    glued = (after[:1].isalpha() or after[:1] == "_") and not _ORDINAL.match(after) and not CURRENCY_AFTER.match(after)
+    glued = (
+        (after[:1].isalpha() or after[:1] == "_")
+        and not re.match(r"(?:st|nd|rd|th)\b", after, re.IGNORECASE)
+        and not CURRENCY_AFTER.match(after)
+    )
     return structs.replace(number, clean=left in ("", "."), approximate=approximate, glued=glued)
 
 

@@ -80,15 +80,18 @@ def _several_numbers_reason(first: Number, others: tuple[Number, ...]) -> str:
     return f"several numbers: {first.value}, {different[0]}" if different else ""
 
 
-_ASIDE = re.compile(
-    r"\b(?:not|isn't|wasn't|nor|except|instead of|rather than)\b|\b(?:in|since|by|during|on)\s*$", re.IGNORECASE
-)
-
-
 def _opens_text(text: str, start: int) -> bool:
     """Return True if the text begins with the number: "5,000 employees in 30 countries", not "In 2019 it had 5,000"."""
     before = text[:start]
-    return len(before) <= 24 and not _ASIDE.search(before) and len(before.split()) <= 2
+    return (
+        len(before) <= 24
+        and not re.search(
+            r"\b(?:not|isn't|wasn't|nor|except|instead of|rather than)\b|\b(?:in|since|by|during|on)\s*$",
+            before,
+            re.IGNORECASE,
+        )
+        and len(before.split()) <= 2
+    )
 
 
 def _quote_with_letters(text: str, number: Number) -> str:
@@ -193,15 +196,13 @@ def _read_scaled_number(text: str, scale: int, currency: str) -> ReadValue[int |
 # ── money ────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-_FREE = frozenset({"free", "free of charge", "gratis", "kostenlos", "gratuit", "no charge", "no cost", "free!"})
-
-
 def read_money_value(source: str | Money, unit: str = "") -> ReadValue[Money]:
     """Return the amount for a field whose unit is a currency, or none."""
     wanted = parse_currency(unit)
     if isinstance(source, Money):
         return _check_currency(ReadValue(source, "high"), source, wanted)
-    if source.strip().rstrip(".").casefold() in _FREE:
+    bare = source.strip().rstrip(".!").casefold()
+    if bare in ("free", "free of charge", "gratis", "kostenlos", "gratuit", "no charge", "no cost"):
         return ReadValue(Money(amount=0, currency=wanted), "medium", "free read as 0", (), 0, len(source))
     amounts = read_amounts(source, wanted)
     if not amounts:

@@ -141,18 +141,15 @@ class RowNameIndex:
         """Return the names that share most of the rarest clues. Common clues say little and cost the most."""
         postings = sorted((self._by_clue[clue] for clue in _index_clues(reading) if clue in self._by_clue), key=len)
         votes: Counter[int] = Counter()
-        looked_at = 0
+        # Entries of the index read for one name, which bounds the time per imported row.
+        most, looked_at = 2000, 0
         for posting in postings:
             looked_at += len(posting)
-            if looked_at > _MAX_POSTINGS and votes:
+            if looked_at > most and votes:
                 break
-            votes.update(posting[:_MAX_POSTINGS])
+            votes.update(posting[:most])
         # Names compared in full: more cost time for each imported row; fewer may miss the duplicate.
         return heapq.nsmallest(16, votes, key=lambda position: (-votes[position], position))
-
-
-# Entries of the index read for one name, which bounds the time per imported row.
-_MAX_POSTINGS = 2000
 
 
 def _index_clues(reading: NameParts) -> set[str]:
@@ -240,7 +237,7 @@ def _contains_model(reading: NameParts, model: str) -> bool:
     Letters may be attached to its front ("tkmp61207") or, up to two, to its end ("kfz270r", the red one), if the rest
     is long enough to identify it.
     """
-    model = _COLOUR_CODE.sub("", model)
+    model = re.sub(r"(?<=\d{3})(?:bk|blk|wh|wht|sl|slv)$", "", model)
     start = reading.compact.find(model)
     while start >= 0:
         end = start + len(model)
@@ -253,9 +250,6 @@ def _contains_model(reading: NameParts, model: str) -> bool:
                 return True
         start = reading.compact.find(model, start + 1)
     return False
-
-
-_COLOUR_CODE = re.compile(r"(?<=\d{3})(?:bk|blk|wh|wht|sl|slv)$")
 
 
 def _are_sibling_models(a: str, b: str) -> bool:
@@ -337,11 +331,8 @@ def _is_typo(a: str, b: str, length: int) -> bool:
         return False
     if length >= 4:
         return len(a) >= 5 or a + "s" == b
-    doubled = _DOUBLE.sub(r"\1", a) == _DOUBLE.sub(r"\1", b)
+    doubled = re.sub(r"(.)\1", r"\1", a) == re.sub(r"(.)\1", r"\1", b)
     return len(a) >= (6 if length > 1 else 9) and (doubled or sorted(a) == sorted(b))
-
-
-_DOUBLE = re.compile(r"(.)\1")
 
 
 # --- contradictions ---
@@ -358,11 +349,11 @@ def _colours_conflict(a: NameParts, b: NameParts) -> bool:
 
 # --- reading a name ---
 
-_UNITS = "|".join(sorted(_UNIT_BY_SPELLING, key=len, reverse=True))
-_MEASURE = re.compile(rf"(?<![\w.])(\d+(?:\.\d+)?)(?:[\s-]*({_UNITS})(?![a-z0-9])|\s*(['\"”″]+)(?!\w))")
-_TIMES = re.compile(r"(?<![a-z0-9])(\d+)\s*x\s*(?=\d)")
+_MEASURE = re.compile(
+    rf"(?<![\w.])(\d+(?:\.\d+)?)(?:[\s-]*({'|'.join(sorted(_UNIT_BY_SPELLING, key=len, reverse=True))})(?![a-z0-9])"
+    r"|\s*(['\"”″]+)(?!\w))"
+)
 _CHUNK = re.compile(r"[^\s(),;:\[\]\"|!?*_=]+")
-_PIECE = re.compile(r"\d+|[^\W\d_]+")
 
 
 @lru_cache(maxsize=8192)
@@ -375,7 +366,7 @@ def parse_row_name(name: str) -> NameParts:
         measures[_UNIT_BY_SPELLING[unit] if unit else "inch"].add(float(number))
         return " "
 
-    spoken = _MEASURE.sub(take, _TIMES.sub(r"\1 x ", text))
+    spoken = _MEASURE.sub(take, re.sub(r"(?<![a-z0-9])(\d+)\s*x\s*(?=\d)", r"\1 x ", text))
     models: set[str] = set()
     for_models: set[str] = set()
     kept: list[str] = []
@@ -392,7 +383,7 @@ def parse_row_name(name: str) -> NameParts:
     spelt = tuple(_SPELLINGS.get(token, token) for token in strip_legal_forms(split_folded_words(" ".join(kept))))
     edges, seams, compact = {0}, {0}, ""
     for chunk in _CHUNK.findall(text):
-        for piece in _PIECE.findall(chunk):
+        for piece in re.findall(r"\d+|[^\W\d_]+", chunk):
             compact += piece
             seams.add(len(compact))
         edges.add(len(compact))
@@ -409,23 +400,16 @@ def parse_row_name(name: str) -> NameParts:
     )
 
 
-# "iphone12", "windows10": a word that can be spoken, and its version.
-_WORD_AND_NUMBER = re.compile(r"(?=[a-z]*[aeiou])[a-z]{4,}\d{1,2}(?:pro|max|mini|plus|lite|ultra)*")
-_ONE_DIGIT_MODEL = re.compile(r"[a-z]{2,4}\d[a-z]{1,3}")
-
-
 def _is_model_number(chunk: str, compact: str) -> bool:
     digits = sum(map(str.isdigit, compact))
     if digits == len(compact):
         return digits >= 5 and "." not in chunk
     if digits == 1:
-        return _ONE_DIGIT_MODEL.fullmatch(compact) is not None and not _STANDARD_NAME.fullmatch(compact)
-    if (
-        not digits
-        or len(compact) < _MIN_MODEL_CHARACTERS
-        or _STANDARD_NAME.fullmatch(compact)
-        or _WORD_AND_NUMBER.fullmatch(compact)
-    ):
+        return re.fullmatch(r"[a-z]{2,4}\d[a-z]{1,3}", compact) is not None and not _STANDARD_NAME.fullmatch(compact)
+    if not digits or len(compact) < _MIN_MODEL_CHARACTERS or _STANDARD_NAME.fullmatch(compact):
+        return False
+    # "iphone12", "windows10": a word that can be spoken, and its version.
+    if re.fullmatch(r"(?=[a-z]*[aeiou])[a-z]{4,}\d{1,2}(?:pro|max|mini|plus|lite|ultra)*", compact):
         return False
     return not re.fullmatch(r"\d+(?:\.\d+)?[-/](?:[a-z]{3,}|\d+)", chunk)
 

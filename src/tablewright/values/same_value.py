@@ -33,7 +33,7 @@ class Tolerance(NamedTuple):
     exact_below: float = 0.0
 
 
-# What does not depend on how a number is written; "rounding" and "converting" allow half of its last digit.
+# How far two values may differ; "rounding" and "converting" also allow half of the last digit that is written.
 TOLERANCES: Mapping[Purpose, Tolerance] = {
     # Two sources round alike to three digits (1,004,000 and 1 million), but state years, rooms and staff as they are.
     "merging": Tolerance(0.005, exact_below=10_000),
@@ -44,11 +44,11 @@ TOLERANCES: Mapping[Purpose, Tolerance] = {
     "proving": Tolerance(1e-9, 1e-12, exact_below=1e12),
     # A sum gathers the noise of all its parts, which is left alone where they cancel out: less than any cent.
     "adding": Tolerance(1e-9, 1e-6, exact_below=1e12),
+    # The share of half a digit by which floats miss it: 0.125 is written as 0.12 or as 0.13.
+    "rounding": Tolerance(1e-6),
+    # What a conversion may lose by rounding to one digit or to a whole number: a mile is not "2 km".
+    "converting": Tolerance(0.01),
 }
-# The share that a conversion may lose by rounding to one digit or to a whole number: a mile is not "2 km".
-CONVERSION_LOSS = 0.01
-# The share of half a digit by which floats miss it: 0.125 is written as 0.12 or as 0.13.
-FLOAT_NOISE = 1e-6
 
 
 def same_value(one: Value, other: Value, purpose: Purpose, *, decimals: int | None = None) -> bool:
@@ -100,10 +100,10 @@ def _is_written_as(exact: float, written: float, purpose: Purpose, decimals: int
     lost = 0.5 * 10.0**-decimals
     if purpose == "converting":
         if not decimals or len(digits) < 2:
-            lost = min(lost, CONVERSION_LOSS * abs(exact))
+            lost = min(lost, TOLERANCES["converting"].share * abs(exact))
         if same_value(exact, written, "proving"):
             return True
-    return abs(exact - written) <= lost * (1 + FLOAT_NOISE)
+    return abs(exact - written) <= lost * (1 + TOLERANCES["rounding"].share)
 
 
 def group_by_value(items: Iterable[Item], values: Iterable[Value]) -> list[list[Item]]:
@@ -121,15 +121,14 @@ def group_by_value(items: Iterable[Item], values: Iterable[Value]) -> list[list[
 # ── texts ────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
-_SCHEME = re.compile(r"^https?://(?:www\.)?")
 
 
 def _is_same_text(one: str, other: str) -> bool:
     """Return True if both give one length or mass, or the same words in any order, or one the words of the other."""
     if (measured := _compare_measures(one, other)) is not None:
         return measured
-    left, right = normalize_words(_SCHEME.sub("", one)), normalize_words(_SCHEME.sub("", other))
-    short, long = sorted((left, right), key=len)
+    texts = (normalize_words(re.sub(r"^https?://(?:www\.)?", "", text)) for text in (one, other))
+    short, long = sorted(texts, key=len)
     return sorted(short.split()) == sorted(long.split()) or (len(short) > 3 and f" {short} " in f" {long} ")
 
 
@@ -177,15 +176,13 @@ def read_mass(text: str, unit: str = "") -> RoundedQuantity | None:
     return _read_single_quantity(text, "kg", unit)
 
 
-_STATURE = re.compile(
-    r"\s*([2-8])\s?[-–]\s?(1[01]|\d)(?![\d–-]|[.,:]\d)(?=\.?\s*(?:$|[(\[/,;|•·])|\s+(?:\d|[-–—](?:\s|$)|tall\b))"
-)
-
-
 def read_stature(text: str) -> tuple[int, int, int] | None:
     """Return the feet, the inches and the end of "6-8" at the beginning; "6-8 m" and "6-8 storeys" are ranges."""
     text = normalize_digits(text)
-    found = _STATURE.match(text)
+    found = re.match(
+        r"\s*([2-8])\s?[-–]\s?(1[01]|\d)(?![\d–-]|[.,:]\d)(?=\.?\s*(?:$|[(\[/,;|•·])|\s+(?:\d|[-–—](?:\s|$)|tall\b))",
+        text,
+    )
     if found is None or read_unit_at(text, found.end()) is not None:
         return None
     return int(found[1]), int(found[2]), found.end()
@@ -210,11 +207,8 @@ def _read_single_quantity(text: str, base: str, unit: str) -> RoundedQuantity | 
     return found[0] if is_one else None
 
 
-_DECIMALS = re.compile(r"\d[.,](\d+)\D*$")
-
-
 def _rounding_error(text: str, measure: Measure, base: str) -> float:
-    written = _DECIMALS.search(normalize_digits(text[measure.start : measure.end]))
+    written = re.search(r"\d[.,](\d+)\D*$", normalize_digits(text[measure.start : measure.end]))
     decimals = len(written[1]) if written else 0
     if decimals == 3 and measure.value == int(measure.value):
         # The three digits of 1,829.

@@ -46,8 +46,6 @@ SHORTLIST_COMMANDS: dict[str, str] = {
     "help": "these commands",
 }
 FORM_LINES: tuple[str, ...] = ("product", "budget", "must", "nice", "avoid", "region")
-COMMANDS_HELP = "\n".join(f"/{verb} {what}" for verb, what in SHORTLIST_COMMANDS.items())
-_OPERATOR = re.compile(r"[<>=]|\b(?:contains|between)\b", re.IGNORECASE)
 _OPERATORS: dict[str, WishOperator] = {each: each for each in get_args(WishOperator)}
 # What is avoided must not hold.
 _OPPOSITES: dict[WishOperator, WishOperator] = {
@@ -124,7 +122,7 @@ def parse_budget_wish(text: str) -> Wish:
 def parse_wish(text: str, kind: WishKind) -> tuple[Wish, Field | None]:
     """Return a wish with a condition if it is written as one, and its column; else a wish of search words."""
     hard = kind != "nice"
-    if not _OPERATOR.search(text):
+    if not re.search(r"[<>=]|\b(?:contains|between)\b", text, re.IGNORECASE):
         return Wish(words=text, kind=kind, hard=hard), None
     conditions = parse_conditions(text)
     if len(conditions) != 1 or conditions[0].operator not in _OPERATORS:

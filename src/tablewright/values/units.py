@@ -139,29 +139,16 @@ bps | bit/second | data rate |  | kMGT
 Wp | watt | power | watt-peak, watt peak | kMG
 """
 
-_POWERS_OF_TEN = {
+_PREFIXES = {
     "p": "pico", "n": "nano", "µ": "micro", "m": "milli", "c": "centi", "d": "deci", "h": "hecto", "k": "kilo",
-    "M": "mega", "G": "giga", "T": "tera", "P": "peta",
+    "M": "mega", "G": "giga", "T": "tera", "P": "peta", "Ki": "kibi", "Mi": "mebi", "Gi": "gibi", "Ti": "tebi",
 }  # fmt: skip
-_BINARY = {"Ki": "kibi", "Mi": "mebi", "Gi": "gibi", "Ti": "tebi"}
-
-# Pint would convert these into other kinds: a bit and a radian are plain numbers to it, and a torque is an energy.
-_UNCONVERTIBLE_KINDS = {
-    "ratio",
-    "data",
-    "data rate",
-    "angle",
-    "sound",
-    "pixel",
-    "torque",
-    "resolution",
-    "light",
-    "illuminance",
-}
 
 # Spellings shared by several units, the most usual first. The field's unit decides; else the note after the colon is
 # given as a doubt.
-_AMBIGUOUS = """
+AMBIGUOUS_UNITS: dict[str, tuple[tuple[str, ...], str]] = {
+    name: (tuple(symbols.split(", ")), note)
+    for line in """
 ton, tons = short ton: a ton may be short, long or metric; read as 907 kg
 oz = oz, fl oz
 gal, gallon, gallons = gal: a gallon may be US or imperial; read as US
@@ -187,11 +174,7 @@ kt = kt, kn
 cal, calories = cal: food calories are kilocalories
 Cal = kcal
 ac = acre
-"""
-
-AMBIGUOUS_UNITS: dict[str, tuple[tuple[str, ...], str]] = {
-    name: (tuple(symbols.split(", ")), note)
-    for line in _AMBIGUOUS.strip().splitlines()
+""".strip().splitlines()
     for names, _, meanings in [line.partition(" = ")]
     for symbols, _, note in [meanings.partition(": ")]
     for name in names.split(", ")
@@ -250,9 +233,6 @@ def list_units_of_kind(kind: str) -> tuple[Unit, ...]:
 
 _JOINT = re.compile(r"\s?/\s?|[·⋅*]|\s(?:per|pro)\s")
 _RAISED = re.compile(r"²|³|\^-?[1-3]|\*\*-?[1-3]|[23](?![\d.,/])|⁻[¹²³]| squared\b| cubed\b")
-_EXPONENTS = {"²": 2, "³": 3, "2": 2, "3": 3, "squared": 2, "cubed": 3, "⁻¹": -1, "⁻²": -2, "⁻³": -3}
-_INCH_WORD = re.compile(r"\s+(?:\d|(?:the|a|an|this|that|total|all|each|its|his|which|case|order|stock|[A-Z])\b|[A-Z])")
-_ANY_WORD = re.compile(r"\s+\w")
 
 
 def _read_single_unit(text: str, place: int, wanted: Unit | None) -> tuple[Unit, int, str] | None:
@@ -265,7 +245,8 @@ def _read_single_unit(text: str, place: int, wanted: Unit | None) -> tuple[Unit,
     power = {"s": 2, "c": 3}.get((found["power"] or "")[:1].casefold(), 1)
     if power == 1 and name[-1].isalpha() and (raised := _RAISED.match(text, end)):
         mark = raised[0].strip()
-        power = _EXPONENTS.get(mark) or int(mark.lstrip("^*"))
+        known = {"²": 2, "³": 3, "squared": 2, "cubed": 3, "⁻¹": -1, "⁻²": -2, "⁻³": -3}
+        power = known.get(mark) or int(mark.lstrip("^*"))
         end = raised.end()
     unit, note = _choose_unit(name, wanted if power == 1 else get_unit("m"))
     return (_raise_unit(unit, power), end, note) if unit else None
@@ -273,9 +254,11 @@ def _read_single_unit(text: str, place: int, wanted: Unit | None) -> tuple[Unit,
 
 def _is_inch(text: str, end: int, wanted: Unit | None) -> bool:
     """Return True for "10 in" and "10 in wide", False for "3 in 2019" and "5 in stock"."""
-    if wanted and wanted.kind == "length":
-        return not _INCH_WORD.match(text, end)
-    return not _ANY_WORD.match(text, end)
+    if not (wanted and wanted.kind == "length"):
+        return not re.match(r"\s+\w", text[end:])
+    return not re.match(
+        r"\s+(?:\d|(?:the|a|an|this|that|total|all|each|its|his|which|case|order|stock|[A-Z])\b|[A-Z])", text[end:]
+    )
 
 
 def _choose_unit(name: str, wanted: Unit | None) -> tuple[Unit | None, str]:
@@ -349,18 +332,20 @@ def list_spelled_units() -> list[tuple[Unit, list[str]]]:
         symbol, pint, kind, names, prefixes, more, *_ = columns
         found.append((_make_unit(symbol, pint, kind), [*_split_spellings(names), *_split_spellings(more)]))
         for prefix in prefixes:
-            long = _POWERS_OF_TEN[prefix]
+            long = _PREFIXES[prefix]
             spellings = [long + name for name in _split_spellings(names)]
             if prefix == "µ":
                 spellings += [f"μ{symbol}", f"u{symbol}"]
             found.append((_make_unit(prefix + symbol, f"{long}{pint}", kind), spellings))
-    for prefix, long in _BINARY.items():
+    for prefix, long in ((prefix, long) for prefix, long in _PREFIXES.items() if prefix.endswith("i")):
         found.append((_make_unit(f"{prefix}B", f"{long}byte", "data"), [f"{long}bytes", f"{long}byte"]))
     return found
 
 
 def _make_unit(symbol: str, pint: str, kind: str) -> Unit:
-    apart = ("data",) if kind.startswith("data") else (kind,) if kind in _UNCONVERTIBLE_KINDS else ()
+    # Pint would convert these into other kinds: a bit and a radian are plain numbers to it, and a torque is an energy.
+    alone = ("ratio", "angle", "sound", "pixel", "torque", "resolution", "light", "illuminance")
+    apart = ("data",) if kind.startswith("data") else (kind,) if kind in alone else ()
     return Unit(symbol=symbol, pint=pint, kind=kind, apart=apart)
 
 
@@ -383,15 +368,16 @@ def _unit_pattern() -> re.Pattern[str]:
 
 # ── the unit of a label ──────────────────────────────────────────────────────────────────────────────────────────────
 
-_BRACKETS = re.compile(r"[(\[]\s*+(?:in\s++)?([^()\[\]]{1,16}?)\s*+[)\]]")
-_AT_THE_END = re.compile(r"(?:,|(?<!\s)\s+in|(?<!\s)\s*/)\s++([^\s,()]{1,12}(?:\s?/\s?[^\s,()]{1,6})?)\s*+:?\s*+$")
 LABELS_OF_MONEY = re.compile(r"[^\w\s()\[\]/%.,:-]|\b(?:[A-Z]{3}|RM|Rs|kr)\b")
 
 
 def find_label_unit(label: str) -> str:
     """The unit of "Length (mm)", "Weight [kg]", "Power, W" and "Price in EUR"; "" where it gives none."""
-    bracketed = [part for said in reversed(_BRACKETS.findall(label)) for part in said.split(", ")]
-    for said in (*bracketed, *_AT_THE_END.findall(label)):
+    in_brackets = re.findall(r"[(\[]\s*+(?:in\s++)?([^()\[\]]{1,16}?)\s*+[)\]]", label)
+    at_the_end = re.findall(
+        r"(?:,|(?<!\s)\s+in|(?<!\s)\s*/)\s++([^\s,()]{1,12}(?:\s?/\s?[^\s,()]{1,6})?)\s*+:?\s*+$", label
+    )
+    for said in (*(part for bracketed in reversed(in_brackets) for part in bracketed.split(", ")), *at_the_end):
         if (LABELS_OF_MONEY.search(said) and parse_currency(said)) or parse_unit(said):
             return str(said)
     return ""

@@ -8,12 +8,11 @@ from functools import lru_cache
 from tablewright.domain.rowkey import fold_text
 
 _TOKEN = re.compile(r"[^\W\d_]+|\d+(?:[.,]\d+)*")
-_SUBSCRIPT = re.compile(r"\b([a-z])_(?=[a-z])")
 
 
 def split_tokens(text: str) -> list[str]:
     """Return the words and numbers of a text in order, folded; "P_max" is one word."""
-    return _TOKEN.findall(_SUBSCRIPT.sub(r"\1", fold_text(text)))
+    return _TOKEN.findall(re.sub(r"\b([a-z])_(?=[a-z])", r"\1", fold_text(text)))
 
 
 @lru_cache(maxsize=1 << 16)
@@ -36,10 +35,9 @@ def _singular_form(word: str) -> str:
 def normalize_spelling(word: str) -> str:
     if word in _AMERICAN:
         return _AMERICAN[word]
-    return _ISE.sub(r"iz\1", word) if len(word) > 6 else word
+    return re.sub(r"is(ation|e|ed|ing|er)$", r"iz\1", word) if len(word) > 6 else word
 
 
-_ISE = re.compile(r"is(ation|e|ed|ing|er)$")
 _AMERICAN = dict(
     pair.split(":")
     for pair in (
@@ -61,15 +59,14 @@ def spelling_variants(text: str) -> tuple[str, ...]:
     """Return the spellings to search for in an index of stems: "tire" also as "tyre", "multicoloured" also as "multi
     coloured"."""
     words = [stem_word(word) for word in split_tokens(text)]
-    apart = _PREFIXED.sub(r"\1 \2", " ".join(words))
+    apart = re.sub(
+        r"\b(mono|multi|poly|micro|nano|anti|non|semi|super|ultra|over|under|self|bi|tri|photo|thermo|electro|hydro|turbo)"
+        r"([a-z]{4,})\b",
+        r"\1 \2",
+        " ".join(words),
+    )
     found = [" ".join(split_tokens(text)), " ".join(words), apart, " ".join(_BRITISH.get(word, word) for word in words)]
     return tuple(dict.fromkeys(filter(None, found)))
-
-
-_PREFIXED = re.compile(
-    r"\b(mono|multi|poly|micro|nano|anti|non|semi|super|ultra|over|under|self|bi|tri|photo|thermo|electro|hydro|turbo)"
-    r"([a-z]{4,})\b"
-)
 
 
 def stem_text(text: str) -> tuple[str, ...]:
@@ -110,8 +107,5 @@ def _joins_to_word(words: tuple[str, ...], wanted: str) -> bool:
 def normalize_name(text: str) -> str:
     """Return a name without case, punctuation, spaces and a registration number at its end."""
     folded = fold_text(text)
-    return _NO_LETTERS.sub("", _REGISTRATION.sub("", folded)) or folded.strip()
-
-
-_NO_LETTERS = re.compile(r"[\W_]+")
-_REGISTRATION = re.compile(r"(?<!\s)\s*+\((?=[^()]*\d{4})[\w\s./:-]{4,24}\)\W*$")
+    unregistered = re.sub(r"(?<!\s)\s*+\((?=[^()]*\d{4})[\w\s./:-]{4,24}\)\W*$", "", folded)
+    return re.sub(r"[\W_]+", "", unregistered) or folded.strip()

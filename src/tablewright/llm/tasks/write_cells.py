@@ -27,14 +27,14 @@ from tablewright.llm.tasks.decision import (
 )
 from tablewright.llm.text_budget import TEXT_LIMITS
 from tablewright.values.choices import find_exact_option, read_boolean
-from tablewright.values.coerce import MAX_TEXT_CHARACTERS, coerce_value, is_not_found
+from tablewright.values.coerce import VALUE_LIMITS, coerce_value, is_not_found
 
 INSTRUCTIONS = f"""\
 You write cells of a table from other cells of the same row: you translate, classify, summarise, rewrite, split or \
 pick out, as each column asks.
 
 For each column to write, give
-- `value`: the content of the cell and nothing else, at most {MAX_TEXT_CHARACTERS:,} characters. One of the \
+- `value`: the content of the cell and nothing else, at most {VALUE_LIMITS.text:,} characters. One of the \
 options where there are any, spelled as given; yes or no for boolean; YYYY-MM-DD for a date, or YYYY-MM or \
 YYYY where no more is known; "; " between the items of a list.
 - `used`: the names of the columns of the row that you took it from.
@@ -149,8 +149,8 @@ def prove_written_cell(asked: CellsToWrite, field: Field, reply: Written) -> Wri
 
 def parse_written_value(said: str, field: Field) -> Value:
     """Return the value in the column's type. Raise Unproved if it has none."""
-    if len(said) > MAX_TEXT_CHARACTERS and field.type != "list":
-        raise Unproved(f"it has {len(said):,} characters; a cell holds at most {MAX_TEXT_CHARACTERS:,}.")
+    if len(said) > VALUE_LIMITS.text and field.type != "list":
+        raise Unproved(f"it has {len(said):,} characters; a cell holds at most {VALUE_LIMITS.text:,}.")
     if field.type == "text":
         return said
     if field.options and find_exact_option(said, field.options) is None:

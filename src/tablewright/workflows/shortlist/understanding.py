@@ -28,7 +28,13 @@ from tablewright.llm.tasks.decision import decide
 from tablewright.llm.tasks.shortlist.prompt_parts import ComparedRow
 from tablewright.llm.tasks.shortlist.turn import TakeTurn, TurnIntent, TurnTaken, TurnToTake
 from tablewright.values.money import BUNDLED_RATES, ExchangeRates
-from tablewright.values.shortlist_form import COMMANDS_HELP, ShortlistCommand, parse_command, parse_form, parse_wish
+from tablewright.values.shortlist_form import (
+    SHORTLIST_COMMANDS,
+    ShortlistCommand,
+    parse_command,
+    parse_form,
+    parse_wish,
+)
 from tablewright.workflows.shortlist.context import TurnContext
 from tablewright.workflows.shortlist.ranking import convert_to_euros
 from tablewright.workflows.shortlist.wording import describe_step, make_compared_rows, make_sentences
@@ -156,7 +162,9 @@ def interpret_command(
         case "restart":
             return turn(intent="start over")
         case _:
-            return turn(intent="talk", said=make_sentences(*COMMANDS_HELP.splitlines()))
+            return turn(
+                intent="talk", said=make_sentences(*(f"/{verb} {what}" for verb, what in SHORTLIST_COMMANDS.items()))
+            )
 
 
 def sort_products(rest: str, table: Table, state: ShortlistState, rates: ExchangeRates) -> tuple[RowId, ...]:
