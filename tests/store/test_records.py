@@ -7,24 +7,15 @@ import pytest
 from sqlalchemy import Connection, insert, select
 
 from tablewright.domain.documents import Annotation, ComparableValue, Property
-from tablewright.domain.model import Cell, Evidence, Step
-from tablewright.domain.proposal import ProposedCell
 from tablewright.domain.research import Angle, Brief, Research
 from tablewright.domain.run import Run, RunTally, Usage
 from tablewright.store import schema
 from tablewright.store.conversations import research_records
-from tablewright.store.proposal_queries import operation_records
 from tablewright.store.records import RecordMapper
 from tablewright.store.runs import Slice, SliceWork, run_records, slice_records
 from tablewright.store.snapshot import annotation_records, property_records, value_records
 from tablewright.store.store import Store
 
-CELL = Cell(
-    value="a \0 b",
-    status="ENRICHED",
-    confidence=0.5,
-    evidence=(Evidence(origin="https://a.example/", quote='"stale":true', start=1, end=2),),
-)
 BRIEF = Brief(question="Why?", report_type="narrative", angles=(Angle(name="a", question="How?"),))
 TYPED = ComparableValue(raw="3 to 4 kg", number=3.0, high=4.0, unit="kg", si=3.0, si_high=4.0, base="kg", truth=None)
 STATED = Property(label="weight", context="Box", start=3, end=12, value=TYPED)
@@ -38,18 +29,6 @@ CASES: tuple[tuple[RecordMapper[Any], Any, dict[str, Any], dict[str, Any]], ...]
             run_id="r1", number=2, todo=SliceWork(row_ids=(1, 2), only=((1, "A"),)), done=(1,), tally=RunTally(rows=1)
         ),
         {},
-        {},
-    ),
-    (
-        operation_records,
-        ProposedCell(row_id=1, field="A", cell=CELL, steps=(Step(type="search", detail="x"),), edited=Cell(value=1)),
-        {"proposal_id": "p1", "attempt": 1, "status": "ENRICHED", "confidence": 0.5},
-        {},
-    ),
-    (
-        operation_records,
-        ProposedCell(row_id=1, field="A", cell=Cell()),
-        {"proposal_id": "p1", "attempt": 1, "status": "FAILED", "confidence": 0.0},
         {},
     ),
     (

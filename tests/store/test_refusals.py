@@ -65,7 +65,7 @@ async def test_a_disk_that_fills_in_the_middle_of_a_run_costs_only_what_was_not_
     url = await made(tmp_path / "tablewright.db", count)
     async with await Store.open(url) as store:
         table, disk = await store.tables.find("t"), Disk(store)
-        await disk.fill(store, left=400)
+        await disk.fill(store, left=200)
         with pytest.raises(StoreError, match=r"The disk is full. Nothing of the unfinished change"):
             await FillRun(store, FillPlan(table, [DOUBLE], ComputationStrategy())).run()
         (proposal,) = await store.proposals.all()

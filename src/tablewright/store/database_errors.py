@@ -22,8 +22,6 @@ from tablewright.extras import require_extra
 BUSY_SECONDS = 60
 # Seconds between two attempts to reach a server that is away; the pause doubles up to the longest.
 FIRST_PAUSE, LONGEST_PAUSE = 0.1, 1.0
-# A server that vanished without closing its connections is noticed in half a minute, not after the system's two hours.
-TCP_KEEPALIVE = {"keepalives_idle": 15, "keepalives_interval": 5, "keepalives_count": 3, "tcp_user_timeout": 30_000}
 
 
 class Treatment(Enum):
@@ -146,7 +144,9 @@ def make_postgres_engine(url: URL, *, connect_args: dict[str, Any] | None = None
     require_extra("postgres", "A PostgreSQL database")
     # Defaults that the address may replace. A longer timeout delays the move to another server.
     own: dict[str, Any] = {"connect_timeout": 10, "target_session_attrs": "read-write"}
-    arguments = {name: value for name, value in own.items() if name not in url.query} | TCP_KEEPALIVE
+    arguments = {name: value for name, value in own.items() if name not in url.query}
+    # A server that vanished without closing its connections is noticed in half a minute, not after two hours.
+    arguments |= {"keepalives_idle": 15, "keepalives_interval": 5, "keepalives_count": 3, "tcp_user_timeout": 30_000}
     engine = create_engine(
         url.set(drivername="postgresql+psycopg"),
         # A connection that lay in the pool may be dead; without the ping its first transaction would fail.
@@ -194,8 +194,13 @@ def wait_for_server(engine: Engine, pause: Callable[[float], bool]) -> None:
 
 UNREACHABLE = "The database cannot be reached."
 REACHABLE = "Check the address and that the server is running."
-NOTHING_WRITTEN = "Nothing of the unfinished change was written."
-IN_DOUBT = "The last change may have been written or not; everything before it is kept."
+
+
+def describe_kept(*, in_doubt: bool) -> str:
+    """Return what a failure leaves; `in_doubt`: the answer to a COMMIT may have been what was lost."""
+    if in_doubt:
+        return "The last change may have been written or not; everything before it is kept."
+    return "Nothing of the unfinished change was written."
 
 
 def unreachable_error(error: DBAPIError, location: str, waited: float, *, in_doubt: bool) -> Unreachable:
@@ -214,7 +219,7 @@ def unreachable_error(error: DBAPIError, location: str, waited: float, *, in_dou
     so_long = f" and did not come back in {waited:.1f} s" if waited >= FIRST_PAUSE else ""
     return Unreachable(
         f"{what}{so_long} ({text}).",
-        kept=IN_DOUBT if in_doubt else NOTHING_WRITTEN,
+        kept=describe_kept(in_doubt=in_doubt),
         advice="Look whether it is there before you repeat it." if in_doubt else advice,
         public=public,
     )
@@ -224,7 +229,7 @@ def explain_failure(error: DBAPIError, location: str, *, in_doubt: bool = False)
     """Return the error for a failure that is not waited for."""
     text = first_error_line(error)
     message = f"{getattr(error.orig, 'sqlstate', None) or ''} {text}".lower()
-    kept = IN_DOUBT if in_doubt else NOTHING_WRITTEN
+    kept = describe_kept(in_doubt=in_doubt)
     # The first sign counts, so the more general ones come last.
     for sign, what, advice in (
         ("disk is full", "The disk is full.", "Free some space and try again."),

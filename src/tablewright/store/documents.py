@@ -24,11 +24,13 @@ from tablewright.domain.retrieved import Retrieved, hash_content
 from tablewright.errors import NotFound
 from tablewright.store import schema
 from tablewright.store.cache import Cache, store_text
+from tablewright.store.contents import delete_contents
 from tablewright.store.conversations import delete_researches
 from tablewright.store.database import Database, StorePart, read_transaction, write_transaction
 from tablewright.store.ledger import charge_bytes, count_utf8_bytes, set_bytes, stored_utf8_bytes
 from tablewright.store.records import (
     ERASED_EDIT_KIND,
+    MAX_DOCUMENTS_PER_QUERY,
     RecordMapper,
     build_upsert,
     clean_for_storage,
@@ -429,10 +431,6 @@ def store_summaries(connection: Connection, no: int, summaries: Sequence[Summary
     insert_many(connection, insert(schema.summaries), records)
 
 
-# Documents per statement: each adds a condition to it.
-DOCUMENTS_PER_DELETE = 200
-
-
 def enable_secure_delete(connection: Connection) -> None:
     """Make this SQLite connection overwrite what it deletes or moves; many builds of SQLite do not by default."""
     if connection.dialect.name == "sqlite":
@@ -457,7 +455,7 @@ async def truncate_wal(database: Database) -> None:
 
 def delete_parts(connection: Connection, document_nos: Sequence[int]) -> None:
     """Delete the documents and their parts; their texts, and what was said about them, stay."""
-    for nos in in_batches(document_nos, DOCUMENTS_PER_DELETE):
+    for nos in in_batches(document_nos, MAX_DOCUMENTS_PER_QUERY):
         # By ranges of ids: the parts of a document have consecutive ids.
         for column in (segments.c.id, summaries.c.id, annotated.c.id, properties.c.annotation_id):
             connection.execute(delete(column.table).where(is_part_of_documents(column, nos)))
@@ -469,7 +467,7 @@ def delete_parts(connection: Connection, document_nos: Sequence[int]) -> None:
 def delete_traces(connection: Connection, ids: Sequence[str]) -> None:
     """Delete what is stored about the documents outside their parts: all versions of their texts, and all that quotes
     them."""
-    for batch in in_batches(ids, DOCUMENTS_PER_DELETE):
+    for batch in in_batches(ids, MAX_DOCUMENTS_PER_QUERY):
         delete_texts(connection, batch)
         delete_turns(connection, batch)
         delete_cached_answers(connection, batch)
@@ -501,7 +499,7 @@ def delete_turns(connection: Connection, ids: Sequence[str]) -> None:
     quoting = schema.turn_documents
     theirs = quoting.c.document_id.in_(ids)
     found = connection.execute(select(quoting.c.conversation_id, quoting.c.number).where(theirs).distinct()).all()
-    for some in in_batches([(record.conversation_id, record.number) for record in found], DOCUMENTS_PER_DELETE):
+    for some in in_batches([(record.conversation_id, record.number) for record in found], MAX_DOCUMENTS_PER_QUERY):
         connection.execute(delete(turns).where(tuple_(turns.c.conversation_id, turns.c.number).in_(some)))
         connection.execute(delete(quoting).where(tuple_(quoting.c.conversation_id, quoting.c.number).in_(some)))
         touched = sorted({conversation for conversation, _ in some})
@@ -523,6 +521,7 @@ def delete_kind_rows(connection: Connection, ids: Sequence[str]) -> None:
     connection.execute(delete(owned).where(owned.c.document_id.in_(ids)))
     for table_no in {record.table_no for record in found}:
         row_ids = [record.row_id for record in found if record.table_no == table_no]
+        delete_contents(connection, table_no, row_ids)
         connection.execute(
             update(edits)
             .where(edits.c.table_no == table_no, edits.c.row_id.in_(row_ids))
@@ -545,7 +544,7 @@ def delete_kind_rows(connection: Connection, ids: Sequence[str]) -> None:
 def delete_cached_answers(connection: Connection, ids: Sequence[str]) -> None:
     about = schema.cache_documents
     found = connection.execute(select(about.c.kind, about.c.key).where(about.c.document_id.in_(ids)).distinct()).all()
-    for some in in_batches([(record.kind, record.key) for record in found], DOCUMENTS_PER_DELETE):
+    for some in in_batches([(record.kind, record.key) for record in found], MAX_DOCUMENTS_PER_QUERY):
         connection.execute(delete(cache).where(tuple_(cache.c.kind, cache.c.key).in_(some)))
         connection.execute(delete(about).where(tuple_(about.c.kind, about.c.key).in_(some)))
 

@@ -24,11 +24,12 @@ from tablewright.domain.edits import (
     SetCell,
 )
 from tablewright.domain.history import CellVersion, Change, StaleCell
-from tablewright.domain.model import Field, RowId, Status, make_given_cell
+from tablewright.domain.model import Cell, Field, RowId, Status, make_given_cell
 from tablewright.errors import NotFound
 from tablewright.store import schema
+from tablewright.store.contents import content_text, store_cells, store_fields, texts_of_entry, whole_text
 from tablewright.store.database import StorePart, read_transaction, write_transaction
-from tablewright.store.ledger import charge_acting, charge_bytes, count_utf8_bytes, stored_utf8_bytes
+from tablewright.store.ledger import charge_acting, charge_bytes, count_utf8_bytes
 from tablewright.store.records import (
     RecordMapper,
     build_upsert,
@@ -42,9 +43,16 @@ from tablewright.store.records import (
     to_json_text,
     utc_now,
 )
-from tablewright.store.schema import cells, changes, edits, fields, rows, tables
-from tablewright.store.staleness import CELL_KINDS, LogEntry, find_stale_cells, make_stale_marks
-from tablewright.store.tables import TableHead, cell_record, read_rows, read_table_head, same_cell, valid_row_ids
+from tablewright.store.schema import cells, changes, contents, edits, fields, origins, rows, tables
+from tablewright.store.staleness import (
+    CELL_KINDS,
+    CellKey,
+    LogEntry,
+    StoredCell,
+    find_stale_cells,
+    make_stale_marks,
+)
+from tablewright.store.tables import TableHead, make_cell_records, read_rows, read_table_head, same_cell, valid_row_ids
 
 # Without PENDING, which an encoded cell leaves out: it is the default.
 STATUSES = [status for status in get_args(Status) if status != "PENDING"]
@@ -77,7 +85,7 @@ class EditLog(StorePart):
         if not entries:
             return None
         writer.finish()
-        append_log_entries(connection, found, entries)
+        grown = writer.grown + append_log_entries(connection, found, entries)
         charge_acting(connection, "rows", sum(isinstance(edit, AddRow) for edit in edits))
         # Most changes write each cell once, and then the last entry of a cell need not be looked for.
         cells = [(entry["row_id"], entry["field_id"]) for entry in entries if entry["kind"] == "cell"]
@@ -90,7 +98,7 @@ class EditLog(StorePart):
             run_id=run_id,
             note=note,
             each_cell_once=len(set(cells)) == len(cells),
-            grown=writer.grown,
+            grown=grown,
         )
 
     @read_transaction
@@ -119,7 +127,7 @@ class EditLog(StorePart):
         )
         of_row = (edits.c.table_no == found.no, edits.c.row_id == row_id)
         written = connection.execute(
-            select(edits.c.before, edits.c.after, changes)
+            select(*texts_of_entry(edits), changes)
             .join(changes, in_change)
             .where(*of_row, edits.c.field_id == field_id)
             .order_by(edits.c.seq.desc())
@@ -137,7 +145,13 @@ class EditLog(StorePart):
                 select(changes).where(changes.c.table_no == found.no, changes.c.change == 1)
             ).one()
         first = (
-            written[-1].before if written else read_cell_texts(connection, found.no, [row_id]).get((row_id, field_id))
+            written[-1].before
+            if written
+            else connection.scalar(
+                select(content_text(cells.c.cell)).where(
+                    cells.c.table_no == found.no, cells.c.row_id == row_id, cells.c.field_id == field_id
+                )
+            )
         )
         return [
             *(
@@ -184,14 +198,16 @@ class EditWriter:
         self._no = found.no
         row_ids = [edit.row_id for edit in edits if isinstance(edit, SetCell | FlagCell | RemoveRow)]
         rows = read_rows(connection, found, row_ids)
-        self._overlay = read_cell_texts(connection, found.no, [row.id for row in rows])
+        # The contents of cells as the log will refer to them: numbers, or cells that have none yet.
+        there = read_stored_cells(connection, found.no, [row.id for row in rows])
+        self._overlay: dict[CellKey, int | Cell] = {at: stored.number for at, stored in there.items()}
         self._draft = Draft(msgspec.structs.replace(found.table, rows=rows), last_row_id=found.last_row)
         self._field_ids = dict(found.field_ids)
         self._positions = list(found.positions)
         self._last_field = found.last_field
         self._last_row = found.last_row
         self.grown = 0
-        """Bytes of new rows, which are stored outside the log."""
+        """Bytes of new rows."""
 
     def write(self, edit: Edit) -> list[LogEntry]:
         """Write one edit, and return its log entries."""
@@ -228,7 +244,7 @@ class EditWriter:
 
     def _cell_entry(self, row_id: RowId, name: str) -> LogEntry:
         field_id = self._field_ids[name]
-        after = to_json_text(self._draft.cell(row_id, name))
+        after = self._draft.cell(row_id, name)
         before = self._overlay.get((row_id, field_id))
         self._overlay[row_id, field_id] = after
         return {"kind": "cell", "row_id": row_id, "field_id": field_id, "before": before, "after": after}
@@ -243,11 +259,12 @@ class EditWriter:
         stored = schema.cells
         # A row that comes back by undo may have left cells behind.
         self._connection.execute(delete(stored).where(stored.c.table_no == self._no, stored.c.row_id == row_id))
-        if others:
-            records = [cell_record(self._no, row_id, field_id, cell) for field_id, cell in others]
-            self.grown += sum(count_utf8_bytes(str(record["cell"])) for record in records)
-            self._connection.execute(insert(stored), records)
-        self._overlay.update({(row_id, field_id): to_json_text(cell) for field_id, cell in others})
+        records, size = make_cell_records(
+            self._connection, self._no, [(row_id, field_id, cell) for field_id, cell in others]
+        )
+        insert_many(self._connection, insert(stored), records)
+        self.grown += size
+        self._overlay.update({(row_id, record["field_id"]): record["cell"] for record in records})
         self._last_row = max(self._last_row, row_id)
         return [{"kind": "add_row", "row_id": row_id}]
 
@@ -287,19 +304,31 @@ class EditWriter:
             {
                 "kind": "change_field",
                 "field_id": field_id,
-                "before": to_json_text(before),
-                "after": to_json_text(edit.field),
+                "before": before,
+                "after": edit.field,
             }
         ]
 
 
-def append_log_entries(connection: Connection, found: TableHead, entries: Sequence[LogEntry], skip: int = 0) -> None:
-    """Write entries at the end of the log, after `skip` others of the same change."""
+def append_log_entries(connection: Connection, found: TableHead, entries: Sequence[LogEntry], skip: int = 0) -> int:
+    """Write entries at the end of the log, after `skip` others of the same change. Their `before` and `after` are
+    numbers of contents, or cells and fields, which are stored; return the bytes that those take."""
     # All records of one statement must have the same columns.
     blank: LogEntry = {"row_id": None, "field_id": None, "before": None, "after": None}
     first = found.last_seq + skip + 1
     records = [{"table_no": found.no, "seq": seq, **blank, **entry} for seq, entry in enumerate(entries, start=first)]
+    # An entry may have as `before` what an earlier one of the same cell has as `after`; no two cells share a content.
+    places = [(each, name) for each in records for name in ("before", "after")]
+    new = {(each["row_id"], each["field_id"], id(each[name])): each[name] for each, name in places}
+    new_cells = {key: each for key, each in new.items() if isinstance(each, Cell)}
+    new_fields = {key: each for key, each in new.items() if isinstance(each, Field)}
+    cell_numbers, grown = store_cells(connection, found.no, list(new_cells.values()))
+    field_numbers, of_fields = store_fields(connection, list(new_fields.values()))
+    number_of = dict(zip([*new_cells, *new_fields], [*cell_numbers, *field_numbers], strict=True))
+    for each, name in places:
+        each[name] = number_of.get((each["row_id"], each["field_id"], id(each[name])), each[name])
     insert_many(connection, insert(edits), records)
+    return grown + of_fields
 
 
 def close_change(
@@ -315,11 +344,11 @@ def close_change(
     grown: int = 0,
 ) -> Change:
     """Finish a change whose edits are in the log: mark dependent cells as stale, update `cells` and write the line of
-    the history. Charge the table's owner for it, and for the `grown` bytes stored outside the log."""
+    the history. Charge the table's owner for the marks, and for the `grown` bytes of what was stored before."""
     first = found.last_seq + 1
     # Before `cells` is updated: the marks compare the log with what the cells still hold.
     for marks in make_stale_marks(connection, found, first, found.last_seq + count):
-        append_log_entries(connection, found, marks, skip=count)
+        grown += append_log_entries(connection, found, marks, skip=count)
         count += len(marks)
     last = found.last_seq + count
     apply_log_to_cells(connection, found.no, first, last, each_cell_once=each_cell_once)
@@ -337,16 +366,8 @@ def close_change(
     counters = {"last_change": change.number, "last_seq": last}
     connection.execute(update(tables).where(tables.c.no == found.no).values(counters))
     # Last, because charging locks the owner's line until the commit.
-    charge_bytes(connection, "table", found.table.id, grown + count_edit_bytes(connection, found.no, first, last))
+    charge_bytes(connection, "table", found.table.id, grown)
     return change
-
-
-def count_edit_bytes(connection: Connection, table_no: int, first: int, last: int) -> int:
-    """Return the size of these log entries plus the growth of the cells."""
-    before, after = (stored_utf8_bytes(connection, column) for column in (edits.c.before, edits.c.after))
-    in_cells = case((edits.c.kind.in_(CELL_KINDS), after - before), else_=0)
-    here = (edits.c.table_no == table_no) & edits.c.seq.between(first, last)
-    return int(connection.scalar(select(func.sum(before + after + in_cells)).where(here)) or 0)
 
 
 def apply_log_to_cells(connection: Connection, table_no: int, first: int, last: int, *, each_cell_once: bool) -> None:
@@ -357,9 +378,15 @@ def apply_log_to_cells(connection: Connection, table_no: int, first: int, last: 
         here.append(
             edits.c.seq.in_(select(func.max(edits.c.seq)).where(*here).group_by(edits.c.row_id, edits.c.field_id))
         )
-    source = select(
-        edits.c.table_no, edits.c.row_id, edits.c.field_id, stored_status(edits.c.after), edits.c.after
-    ).where(*here, edits.c.after.is_not(None))
+    # Joined, not looked up: the condition names the text once for each status.
+    with_texts = edits.join(contents, contents.c.no == edits.c.after).outerjoin(
+        origins, origins.c.no == contents.c.origin
+    )
+    source = (
+        select(edits.c.table_no, edits.c.row_id, edits.c.field_id, stored_status(whole_text()), edits.c.after)
+        .select_from(with_texts)
+        .where(*here)
+    )
     columns = ["table_no", "row_id", "field_id", "status", "cell"]
     statement = build_upsert(connection, cells).from_select(columns, source)
     connection.execute(
@@ -395,11 +422,11 @@ def stored_status(cell: ColumnElement[Any]) -> ColumnElement[str]:
     return case(*((cell.like(f'%"status":"{status}"%'), status) for status in STATUSES), else_="PENDING")
 
 
-def read_cell_texts(connection: Connection, table_no: int, row_ids: Sequence[RowId]) -> dict[tuple[RowId, int], str]:
-    """Return the encoded cells of these rows that were written since the rows were given."""
-    query = select(cells.c.row_id, cells.c.field_id, cells.c.cell).where(cells.c.table_no == table_no)
-    found = fetch_among(connection, query, cells.c.row_id, row_ids)
-    return {(row_id, field_id): text for row_id, field_id, text in found}
+def read_stored_cells(connection: Connection, table_no: int, row_ids: Sequence[RowId]) -> dict[CellKey, StoredCell]:
+    """Return the cells of these rows that were written since the rows were given."""
+    query = select(cells.c.row_id, cells.c.field_id, cells.c.cell, content_text(cells.c.cell))
+    found = fetch_among(connection, query.where(cells.c.table_no == table_no), cells.c.row_id, row_ids)
+    return {(row_id, field_id): StoredCell(*stored) for row_id, field_id, *stored in found}
 
 
 def set_row_removed(connection: Connection, table_no: int, row_id: RowId, *, removed: bool) -> None:

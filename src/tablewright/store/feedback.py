@@ -15,6 +15,7 @@ from tablewright.domain.model import Attempt, Cell, RowId, Struct, Value, make_g
 from tablewright.domain.proposal import CellAt
 from tablewright.domain.text import format_value, shorten_text
 from tablewright.store import schema
+from tablewright.store.contents import content_text, texts_of_entry
 from tablewright.store.database import StorePart, read_transaction, repeatable_transaction
 from tablewright.store.ledger import charge_run, count_utf8_bytes
 from tablewright.store.records import build_upsert, decode_cell, decode_given, fetch_among, insert_many, to_json_text
@@ -135,7 +136,7 @@ class Corrections(StorePart):
             by_kind[change.kind].append(edits.c.seq.between(change.first_seq, change.last_seq))
         applied, all_by_hand = by_kind["apply"], [*by_kind["edit"], *by_kind["apply"]]
         # Typed values have no evidence. Quotes inside strings are escaped, so only the key can match.
-        has_evidence = edits.c.after.like('%"evidence":[%')
+        has_evidence = content_text(edits.c.after).like('%"evidence":[%')
         rows = read_window(connection, found, 0, MAX_CELLS_READ)
         examples: dict[str, tuple[str, ...]] = {}
         for name, field_id in found.field_ids.items():
@@ -158,7 +159,7 @@ class Corrections(StorePart):
         if found.last_change < 2 or not asked.field_ids:
             return {}
         query = (
-            select(edits.c.seq, edits.c.row_id, edits.c.field_id, edits.c.before, edits.c.after, rows.c.given)
+            select(edits.c.seq, edits.c.row_id, edits.c.field_id, *texts_of_entry(edits), rows.c.given)
             .join(rows, same_row(rows, edits))
             .where(edits.c.table_no == found.no, edits.c.field_id.in_(asked.names), edits.c.kind == "cell")
             .order_by(edits.c.row_id, edits.c.field_id, edits.c.seq)
@@ -180,7 +181,7 @@ class Corrections(StorePart):
     ) -> dict[CellAt, list[Remark]]:
         """Return by cell the values that were proposed and refused, oldest first."""
         query = (
-            select(operations.c.row_id, operations.c.field, operations.c.cell)
+            select(operations.c.row_id, operations.c.field, content_text(operations.c.cell))
             .join(proposals, proposals.c.id == operations.c.proposal_id)
             .where(
                 proposals.c.table_no == read_table_head(connection, table_id).no, operations.c.field.in_(list(names))
@@ -205,7 +206,7 @@ def read_written_values(
     if not within:
         return []
     query = (
-        select(edits.c.after)
+        select(content_text(edits.c.after))
         .join(cells, same_cell(cells, edits))
         .join(rows, same_row(rows, edits))
         .where(edits.c.table_no == found.no, edits.c.field_id == field_id, edits.c.kind == "cell", or_(*within), of)

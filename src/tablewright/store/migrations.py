@@ -100,6 +100,86 @@ def count_bytes_of_kind(kind: str, table: str, parts: Sequence[tuple[str, str]],
     )
 
 
+def count_table_bytes() -> str:
+    """Return a statement that counts the stored bytes of the tables that have an owner."""
+    numbers = " UNION ".join(
+        (
+            "SELECT before FROM edits WHERE table_no = tables.no",
+            "SELECT after FROM edits WHERE table_no = tables.no",
+            "SELECT cell FROM cells WHERE table_no = tables.no",
+            *(
+                f"SELECT {column} FROM operations JOIN proposals ON proposals.id = operations.proposal_id "
+                "WHERE proposals.table_no = tables.no"
+                for column in ("cell", "edited")
+            ),
+        )
+    )
+    return count_bytes_of_kind(
+        "table",
+        "tables",
+        (
+            ("rows.given", "rows WHERE rows.table_no = tables.no"),
+            ("contents.text", f"contents WHERE contents.no IN ({numbers})"),
+            ("origins.cell", "origins WHERE origins.table_no = tables.no"),
+            ("origins.steps", "origins WHERE origins.table_no = tables.no"),
+            *(
+                (column, f"{table} JOIN {of} ON {of}.id = {table}.{of[:-1]}_id WHERE {of}.table_no = tables.no")
+                for column, table, of in (
+                    ("operations.steps", "operations", "proposals"),
+                    ("attempts.attempt", "attempts", "runs"),
+                    ("run_events.event", "run_events", "runs"),
+                )
+            ),
+        ),
+    )
+
+
+def number_contents() -> tuple[str | Table, ...]:
+    """Return steps that store each content once per row, under a number, where the tables had its text."""
+    of_proposals = "old_operations JOIN proposals ON proposals.id = old_operations.proposal_id"
+    texts = (
+        ("table_no, coalesce(row_id, 0) AS row_id, before", "old_edits"),
+        ("table_no, coalesce(row_id, 0), after", "old_edits"),
+        ("table_no, row_id, cell", "old_cells"),
+        ("proposals.table_no, row_id, cell", of_proposals),
+        ("proposals.table_no, row_id, edited", of_proposals),
+    )
+    every_text = " UNION ".join(f"SELECT {columns} AS text FROM {source}" for columns, source in texts)
+
+    def numbered(name: str, table_no: str, column: str) -> str:
+        same_row = f"{name}.table_no = {table_no} AND {name}.row_id = coalesce(old.row_id, 0)"
+        return f"LEFT JOIN old_texts {name} ON {same_row} AND {name}.text = {column}"
+
+    return (
+        *(f"CREATE TABLE old_{table} AS SELECT * FROM {table}" for table in ("edits", "cells", "operations")),
+        *(f"DROP TABLE {table}" for table in ("edits", "cells", "operations")),
+        schema.edits,
+        schema.cells,
+        schema.operations,
+        f"""CREATE TABLE old_texts AS SELECT row_number() OVER (ORDER BY table_no, row_id) AS no, table_no, row_id, text
+            FROM ({every_text}) AS every_text WHERE text IS NOT NULL""",
+        f"{SQLITE}CREATE INDEX old_texts_by_text ON old_texts (table_no, row_id)",
+        f"{POSTGRESQL}ANALYZE old_texts",
+        "INSERT INTO contents (no, text) SELECT no, text FROM old_texts",
+        f"{POSTGRESQL}SELECT setval(pg_get_serial_sequence('contents', 'no'), (SELECT count(*) + 1 FROM contents))",
+        f"""INSERT INTO edits (table_no, seq, kind, row_id, field_id, before, after)
+            SELECT old.table_no, seq, kind, old.row_id, field_id, b.no, a.no FROM old_edits old
+            {numbered("b", "old.table_no", "old.before")} {numbered("a", "old.table_no", "old.after")}""",
+        f"""INSERT INTO cells (table_no, row_id, field_id, status, cell)
+            SELECT old.table_no, old.row_id, field_id, status, c.no FROM old_cells old
+            {numbered("c", "old.table_no", "old.cell")}""",
+        f"""INSERT INTO operations (proposal_id, row_id, field, attempt, as_of, status, confidence, cell, decision,
+                change, steps, edited)
+            SELECT proposal_id, old.row_id, field, attempt, as_of, old.status, confidence, c.no, decision, change,
+                steps, e.no FROM old_operations old JOIN proposals ON proposals.id = old.proposal_id
+            {numbered("c", "proposals.table_no", "old.cell")} {numbered("e", "proposals.table_no", "old.edited")}""",
+        *(f"DROP TABLE old_{table}" for table in ("edits", "cells", "operations", "texts")),
+        count_table_bytes(),
+        """UPDATE spent SET amount = (SELECT coalesce(sum(bytes), 0) FROM shares
+            WHERE owns AND shares.user_id = spent.user_id) WHERE what = 'disk'""",
+    )
+
+
 # The conversion of data from older versions, by the schema version that introduced the new form.
 DATA_MIGRATIONS: dict[int, tuple[str | Table, ...]] = {
     11: (
@@ -143,14 +223,10 @@ DATA_MIGRATIONS: dict[int, tuple[str | Table, ...]] = {
         """INSERT INTO spent (user_id, month, what, amount, held)
             SELECT user_id, '', 'disk', sum(bytes), 0 FROM shares WHERE owns GROUP BY user_id""",
     ),
+    22: number_contents(),
 }
 # Increase it with every entry of DATA_MIGRATIONS, and with every added table or column.
-SCHEMA_VERSION = 21
-# What a new table needs besides its columns.
-AFTER_CREATING: dict[str, tuple[str, ...]] = {
-    "corpus": ("INSERT INTO corpus (version) VALUES (0)",),
-    "audit": append_only_triggers("audit"),
-}
+SCHEMA_VERSION = 22
 
 
 def migrate_schema(connection: Connection) -> None:
@@ -186,7 +262,10 @@ def create_missing(connection: Connection) -> None:
             continue
         if table.name not in known:
             table.create(connection)
-            execute_all(connection, AFTER_CREATING.get(table.name, ()))
+            if table is schema.corpus:
+                connection.execute(schema.corpus.insert().values(version=0))
+            elif table is schema.audit:
+                execute_all(connection, append_only_triggers("audit"))
             continue
         # An older version made the table with fewer columns or indexes.
         columns = {each["name"] for each in there.get_columns(table.name)}

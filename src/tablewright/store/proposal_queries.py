@@ -6,28 +6,29 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, exists, func, insert, select, update
+from sqlalchemy import ColumnElement, Connection, delete, exists, func, insert, select, update
 
 from tablewright.domain.model import Field, column_key
 from tablewright.domain.proposal import CellAt, ProposalHead, ProposalStatus, ProposedCell, Selection
 from tablewright.errors import NotFound, UsageError
 from tablewright.store import schema
+from tablewright.store.contents import pack_steps, store_cells
 from tablewright.store.ledger import count_utf8_bytes, stored_utf8_bytes
 from tablewright.store.records import (
+    MAX_IDS_PER_QUERY,
     RecordMapper,
     build_upsert,
     decode_field,
     decode_fields,
+    in_batches,
     insert_many,
     new_id,
     to_json_text,
     utc_now,
 )
-from tablewright.store.schema import fields, operations, proposals, tables
+from tablewright.store.schema import contents, fields, operations, proposals, tables
 from tablewright.store.sharing import is_visible
 from tablewright.store.tables import valid_row_ids
-
-operation_records = RecordMapper(ProposedCell, operations)
 
 
 def create_proposal(connection: Connection, table_no: int, run_id: str, fields: Sequence[Field]) -> str:
@@ -46,21 +47,42 @@ def create_proposal(connection: Connection, table_no: int, run_id: str, fields: 
     return proposal_id
 
 
-def add_operations(connection: Connection, proposal_id: str, operations: Sequence[ProposedCell]) -> int:
-    """Add proposed cells, and return the bytes that the proposal has grown by."""
-    records = [
-        operation_records.write(
-            each,
-            proposal_id=proposal_id,
-            attempt=each.cell.attempt,
-            status=each.cell.status,
-            confidence=each.cell.confidence or 0.0,
-        )
-        for each in operations
-    ]
-    if not records:
+def add_operations(connection: Connection, proposal_id: str, table_no: int, operations: Sequence[ProposedCell]) -> int:
+    """Add proposed cells, and return the bytes that the proposal has grown by. A later attempt replaces an earlier one;
+    the same or an earlier attempt changes nothing."""
+    if not operations:
         return 0
-    grown = count_added_bytes(connection, proposal_id, records)
+    there = read_attempts(connection, proposal_id, [each.row_id for each in operations])
+    earlier = [there.get((each.row_id, each.field)) for each in operations]
+    new = [
+        each
+        for each, before in zip(operations, earlier, strict=True)
+        if before is None or each.cell.attempt > before.attempt
+    ]
+    if not new:
+        return 0
+    replaced = [there[at] for each in new if (at := (each.row_id, each.field)) in there]
+    grown = -delete_replaced(connection, replaced)
+    steps = [pack_steps(each) for each in new]
+    shared = [text if repeats else "" for text, repeats in steps]
+    numbers, size = store_cells(connection, table_no, [each.cell for each in new], shared)
+    own = ["" if repeats else text for text, repeats in steps]
+    grown += size + count_utf8_bytes(*own)
+    records = [
+        {
+            "proposal_id": proposal_id,
+            "row_id": each.row_id,
+            "field": each.field,
+            "attempt": each.cell.attempt,
+            "as_of": each.as_of,
+            "status": each.cell.status,
+            "confidence": each.cell.confidence or 0.0,
+            "cell": number,
+            "decision": each.decision,
+            "steps": text,
+        }
+        for each, number, text in zip(new, numbers, own, strict=True)
+    ]
     statement = build_upsert(connection, schema.operations)
     newer = {name: statement.excluded[name] for name in ("attempt", "as_of", "status", "confidence", "cell", "steps")}
     insert_many(
@@ -68,7 +90,7 @@ def add_operations(connection: Connection, proposal_id: str, operations: Sequenc
         statement.on_conflict_do_update(
             index_elements=["proposal_id", "row_id", "field"],
             set_=newer,
-            # A repeated write of the same attempt changes nothing; a late write of an earlier one neither.
+            # Another process may have written a later attempt since these were read.
             where=statement.excluded.attempt > schema.operations.c.attempt,
         ),
         records,
@@ -76,22 +98,26 @@ def add_operations(connection: Connection, proposal_id: str, operations: Sequenc
     return grown
 
 
-def count_added_bytes(connection: Connection, proposal_id: str, records: Sequence[dict[str, Any]]) -> int:
-    """Return by how much the proposal will grow: a later attempt replaces an earlier one, the same attempt changes
-    nothing."""
+def read_attempts(connection: Connection, proposal_id: str, row_ids: Sequence[int]) -> dict[CellAt, Any]:
+    """Return the attempt at each proposed cell of these rows, and how it is stored."""
     # A range instead of a list: the rows of a batch are close together.
-    rows = [record["row_id"] for record in records]
-    size = stored_utf8_bytes(connection, operations.c.cell) + stored_utf8_bytes(connection, operations.c.steps)
-    there = select(operations.c.row_id, operations.c.field, operations.c.attempt, size.label("size")).where(
-        operations.c.proposal_id == proposal_id, operations.c.row_id.between(min(rows), max(rows))
-    )
-    before = {(each.row_id, each.field): each for each in connection.execute(there)}
-    grown = 0
-    for record in records:
-        known = before.get((record["row_id"], record["field"]))
-        if known is None or record["attempt"] > known.attempt:
-            grown += count_utf8_bytes(record["cell"], record["steps"]) - (known.size if known else 0)
-    return grown
+    query = select(
+        *(operations.c.row_id, operations.c.field, operations.c.attempt, operations.c.decision, operations.c.cell),
+        stored_utf8_bytes(connection, operations.c.steps).label("steps"),
+    ).where(operations.c.proposal_id == proposal_id, operations.c.row_id.between(min(row_ids), max(row_ids)))
+    return {(each.row_id, each.field): each for each in connection.execute(query)}
+
+
+def delete_replaced(connection: Connection, replaced: Sequence[Any]) -> int:
+    """Delete the contents of proposed cells that a later attempt replaces, and return the bytes that they took. The log
+    may refer to those that were decided on already, and other cells to those of older databases, without an origin."""
+    undecided = [each.cell for each in replaced if each.decision == "open"]
+    size = sum(each.steps for each in replaced)
+    for numbers in in_batches(undecided, MAX_IDS_PER_QUERY):
+        gone = contents.c.no.in_(numbers) & contents.c.origin.is_not(None)
+        size += connection.scalar(select(func.sum(stored_utf8_bytes(connection, contents.c.text))).where(gone)) or 0
+        connection.execute(delete(contents).where(gone))
+    return int(size)
 
 
 proposal_records = RecordMapper(ProposalHead, proposals, table_id="table_id")

@@ -14,6 +14,7 @@ from sqlalchemy import (
     and_,
     bindparam,
     case,
+    delete,
     exists,
     func,
     literal,
@@ -24,12 +25,13 @@ from sqlalchemy import (
 )
 
 from tablewright.domain.edits import AddField, ChangeField, Edit
-from tablewright.domain.model import Field, RowId
+from tablewright.domain.model import Cell, Field, RowId
 from tablewright.domain.proposal import EVERY_CELL, ApplyOutcome, CellAt, ProposalHead, ProposedCell, Review, Selection
 from tablewright.errors import NotFound, UsageError
+from tablewright.store.contents import content_text, read_operation, select_operations, store_cells
 from tablewright.store.database import StorePart, read_transaction, repeatable_transaction, write_transaction
 from tablewright.store.edit_log import EditWriter, append_log_entries, close_change, last_write_seq
-from tablewright.store.ledger import charge_bytes, charge_table, count_utf8_bytes
+from tablewright.store.ledger import charge_bytes, charge_table
 from tablewright.store.proposal_queries import (
     add_operations,
     close_proposal,
@@ -38,15 +40,14 @@ from tablewright.store.proposal_queries import (
     has_no_operations,
     match_open_operations,
     match_operations,
-    operation_records,
     read_open_proposal,
     read_proposal,
     read_proposals,
     settle_proposal,
     unknown_cell_error,
 )
-from tablewright.store.records import MAX_IDS_PER_QUERY, decode_cell, fetch_among, insert_select, to_json_text
-from tablewright.store.schema import cells, edits, operations, proposals, rows
+from tablewright.store.records import MAX_IDS_PER_QUERY, decode_cell, fetch_among, insert_select
+from tablewright.store.schema import cells, contents, edits, operations, proposals, rows
 from tablewright.store.sharing import sees_all
 from tablewright.store.staleness import LogEntry, mark_outdated
 from tablewright.store.tables import TableHead, read_rows, read_table_head, valid_row_ids
@@ -74,9 +75,9 @@ class Proposals(StorePart):
 
     @repeatable_transaction
     def _add(self, connection: Connection, proposal_id: str, operations: Sequence[ProposedCell]) -> None:
-        grown = add_operations(connection, proposal_id, operations)
         of_run = select(proposals.c.table_no).where(proposals.c.id == proposal_id)
-        charge_table(connection, connection.execute(of_run).scalar_one(), grown)
+        table_no = connection.execute(of_run).scalar_one()
+        charge_table(connection, table_no, add_operations(connection, proposal_id, table_no, operations))
 
     @read_transaction
     def of_run(self, connection: Connection, run_id: str) -> str:
@@ -90,9 +91,9 @@ class Proposals(StorePart):
     @read_transaction
     def reasons(self, connection: Connection, proposal_id: str) -> dict[str, int]:
         """Return how many cells stayed empty for each reason; under "", how many have a value."""
-        query = select(operations.c.status, operations.c.cell).where(operations.c.proposal_id == proposal_id)
+        query = select(operations.c.status, content_text(operations.c.cell))
         counts: dict[str, int] = {}
-        for status, cell in connection.execute(query):
+        for status, cell in connection.execute(query.where(operations.c.proposal_id == proposal_id)):
             reason = (decode_cell(cell).reason or "error") if status == "FAILED" else ""
             counts[reason] = counts.get(reason, 0) + 1
         return counts
@@ -153,7 +154,7 @@ class Proposals(StorePart):
         if not sees_all(connection):
             read_proposal(connection, proposal_id, counted=False)
         query = (
-            select(operations)
+            select_operations()
             .where(
                 operations.c.proposal_id == proposal_id,
                 (operations.c.row_id > row_id) | ((operations.c.row_id == row_id) & (operations.c.field > name)),
@@ -167,16 +168,16 @@ class Proposals(StorePart):
             query = query.where(operations.c.row_id.in_(row_ids))
         if field:
             query = query.where(operations.c.field == field)
-        return operation_records.read_all(connection.execute(query))
+        return [read_operation(record) for record in connection.execute(query)]
 
     @read_transaction
     def operation(self, connection: Connection, proposal_id: str, row_id: RowId, field: str) -> ProposedCell:
         read_proposal(connection, proposal_id, counted=False)
         meant = match_operations(connection, proposal_id, Selection(rows=(row_id,), fields=(field,)))
-        record = connection.execute(select(operations).where(meant)).one_or_none()
+        record = connection.execute(select_operations().where(meant)).one_or_none()
         if record is None:
             raise unknown_cell_error(proposal_id, (row_id, field))
-        return operation_records.read(record)
+        return read_operation(record)
 
     @read_transaction
     def open_cells(
@@ -258,10 +259,13 @@ class Proposals(StorePart):
                     advice="Accept, reject or edit it.",
                 )
         # Cells that were decided in the meantime keep their first decision; the reply counts them as too late.
+        open_answers = {at: answer for at, answer in answers.items() if standing[at].decision == "open"}
+        typed = {at: cell for at, (_, cell) in open_answers.items() if cell is not None}
+        numbers, grown = store_cells(connection, found.no, list(typed.values()))
+        number_of = dict(zip(typed, numbers, strict=True))
         timely = [
-            {"at_row": at[0], "at_field": at[1], "decided": decision, "written": written}
-            for at, (decision, written) in answers.items()
-            if standing[at].decision == "open"
+            {"at_row": at[0], "at_field": at[1], "decided": decision, "written": number_of.get(at)}
+            for at, (decision, _) in open_answers.items()
         ]
         own = operations.c.proposal_id == proposal_id
         if timely:
@@ -269,16 +273,15 @@ class Proposals(StorePart):
             marked = update(operations).where(own, here)
             connection.execute(marked.values(decision=bindparam("decided"), edited=bindparam("written")), timely)
         chosen = own & operations.c.decision.in_((CHOSEN, EMPTIED))
-        by_hand = any(answer["written"] for answer in timely)
         applied = write_chosen_operations(
-            connection, found, proposal, chosen, actor=actor, force=force, kind=kind, by_hand=by_hand
+            connection, found, proposal, chosen, actor=actor, force=force, kind=kind, by_hand=bool(typed)
         )
         # What could not be written, such as a conflict, waits for a decision again.
+        delete_edited(connection, chosen)
         connection.execute(update(operations).where(chosen).values(decision="open", edited=None))
         settle_proposal(connection, proposal_id)
         # Last, because charging locks the owner's line.
-        by_person = (text for at, (_, text) in answers.items() if standing[at].decision == "open")
-        charge_bytes(connection, "table", proposal.table_id, count_utf8_bytes(*by_person))
+        charge_bytes(connection, "table", proposal.table_id, grown)
         return msgspec.structs.replace(
             applied,
             refused=sum(answer["decided"] == "refused" for answer in timely),
@@ -296,13 +299,19 @@ class Proposals(StorePart):
         return refused
 
 
-def read_review(review: Review) -> dict[CellAt, tuple[str, str | None]]:
-    """Return what each named cell becomes, and the text of the cell that a person wrote for it."""
-    answers: dict[CellAt, tuple[str, str | None]] = {
+def delete_edited(connection: Connection, chosen: ColumnElement[bool]) -> None:
+    """Delete the values that a person wrote for these operations; they are not kept in a table."""
+    edited = select(operations.c.edited).where(chosen, operations.c.edited.is_not(None))
+    connection.execute(delete(contents).where(contents.c.no.in_(edited)))
+
+
+def read_review(review: Review) -> dict[CellAt, tuple[str, Cell | None]]:
+    """Return what each named cell becomes, and the cell that a person wrote for it."""
+    answers: dict[CellAt, tuple[str, Cell | None]] = {
         **dict.fromkeys(review.refused, ("refused", None)),
         **dict.fromkeys(review.accepted, (CHOSEN, None)),
         **dict.fromkeys(review.emptied, (EMPTIED, None)),
-        **{at: (CHOSEN, to_json_text(cell)) for at, cell in review.edited.items()},
+        **{at: (CHOSEN, cell) for at, cell in review.edited.items()},
     }
     if len(answers) < len(review.refused) + len(review.accepted) + len(review.emptied) + len(review.edited):
         raise UsageError("A cell was answered twice.", kept="Nothing was changed.")
@@ -350,6 +359,7 @@ def write_chosen_operations(
     number = found.last_change + 1
     # A proposal for a removed row can no longer be written, so it counts as refused.
     gone = is_row_removed(found)
+    delete_edited(connection, chosen & gone)
     settled = connection.execute(
         update(operations)
         .where(chosen)
@@ -359,7 +369,7 @@ def write_chosen_operations(
             edited=case((gone, null()), else_=operations.c.edited),
         )
     ).rowcount
-    append_log_entries(connection, found, entries)
+    grown = append_log_entries(connection, found, entries)
     taken = (operations.c.proposal_id == proposal.id) & (operations.c.change == number)
     edited = 0
     if by_hand:
@@ -370,7 +380,7 @@ def write_chosen_operations(
     outdated = []
     if read_first is not None and read_first < found.last_seq:
         outdated = mark_outdated(connection, found, select_taken_cells(found, taken), since=read_first)
-        append_log_entries(connection, found, outdated, skip=len(entries) + written)
+        grown += append_log_entries(connection, found, outdated, skip=len(entries) + written)
     change = None
     if entries or written:
         change = close_change(
@@ -382,6 +392,7 @@ def write_chosen_operations(
             run_id=proposal.run_id,
             note=f"{proposal.reasoning}; {edited} edited by hand" if edited else proposal.reasoning,
             each_cell_once=not outdated,
+            grown=grown,
         )
     return ApplyOutcome(
         change=change, cells=written, conflicts=conflicts, edited=edited, gone=settled - written, kept=kept

@@ -173,6 +173,8 @@ Item = TypeVar("Item")
 
 # SQLite and PostgreSQL both limit the parameters of a statement; longer lists are read in several.
 MAX_IDS_PER_QUERY = 500
+# Each document adds a condition to its statement.
+MAX_DOCUMENTS_PER_QUERY = 200
 
 
 def build_upsert(connection: Connection | Engine, table: Table) -> Any:

@@ -14,21 +14,13 @@ from tablewright.domain.history import Rollback
 from tablewright.domain.model import column_key
 from tablewright.errors import NotFound, UsageError
 from tablewright.store import schema
+from tablewright.store.contents import content_text
 from tablewright.store.database import StorePart, write_transaction
 from tablewright.store.edit_log import append_log_entries, close_change, last_write_seq, set_row_removed, update_field
 from tablewright.store.records import ERASED_EDIT_KIND, decode_field, insert_select
 from tablewright.store.schema import cells, changes, edits, fields, tables
 from tablewright.store.staleness import CELL_KINDS, LogEntry, mark_outdated
 from tablewright.store.tables import TableHead, read_table_head, same_cell
-
-# An undo is logged as what it does, so that it can be undone itself.
-INVERSE_EDIT_KIND = {
-    "add_row": "remove_row",
-    "remove_row": "add_row",
-    "add_field": "remove_field",
-    "remove_field": "add_field",
-    "change_field": "change_field",
-}
 
 
 class UndoLog(StorePart):
@@ -107,7 +99,7 @@ def undo_changes(
     outdated = mark_outdated(
         connection, found, select_restored_cells(found, touched), since=began - 1, standing=~in_scope
     )
-    append_log_entries(connection, found, [*outdated, *entries], skip=cells)
+    grown = append_log_entries(connection, found, [*outdated, *entries], skip=cells)
     count = cells + len(outdated) + len(entries)
     change = None
     if count:
@@ -120,6 +112,7 @@ def undo_changes(
             run_id=run_id,
             note=note,
             each_cell_once=not outdated,
+            grown=grown,
         )
     return Rollback(change=change, cells=cells, kept_cells=kept_cells, kept_fields=tuple(kept_fields))
 
@@ -210,6 +203,7 @@ def undo_rows_and_fields(
     """Undo from newest to oldest: remove added rows and fields, restore removed ones and old definitions."""
     query = (
         select(edits.c.seq, edits.c.kind, edits.c.row_id, edits.c.field_id, edits.c.before, edits.c.after)
+        .add_columns(content_text(edits.c.before).label("old_text"), content_text(edits.c.after).label("new_text"))
         .where(edits.c.table_no == found.no, edits.c.kind.not_in((*CELL_KINDS, ERASED_EDIT_KIND)), in_scope)
         # Newest first: a column is renamed back before it is removed.
         .order_by(edits.c.seq.desc())
@@ -222,7 +216,10 @@ def undo_rows_and_fields(
             if edit.field_id is not None:
                 kept_fields.append(found.names.get(edit.field_id, f"field {edit.field_id}"))
             continue
-        entry: LogEntry = {"kind": INVERSE_EDIT_KIND[edit.kind], "row_id": edit.row_id, "field_id": edit.field_id}
+        verb, _, noun = edit.kind.partition("_")
+        # An undo is logged as what it does, so that it can be undone itself.
+        inverse = {"add": "remove", "remove": "add"}.get(verb, verb)
+        entry: LogEntry = {"kind": f"{inverse}_{noun}", "row_id": edit.row_id, "field_id": edit.field_id}
         match edit.kind:
             case "add_row" | "remove_row":
                 set_row_removed(connection, found.no, edit.row_id, removed=edit.kind == "add_row")
@@ -255,10 +252,10 @@ def restore_field_definition(connection: Connection, found: TableHead, edit: Any
     """Return True if the field got its old definition back; False if it was changed since or its old name is taken."""
     this = (fields.c.table_no == found.no) & (fields.c.field_id == edit.field_id)
     now = connection.execute(select(fields.c.spec).where(this)).scalar_one()
-    before, after = decode_field(edit.before).name, decode_field(edit.after).name
-    if now != edit.after or is_field_name_taken(connection, found, edit.field_id, before):
+    before, after = decode_field(edit.old_text).name, decode_field(edit.new_text).name
+    if now != edit.new_text or is_field_name_taken(connection, found, edit.field_id, before):
         return False
-    update_field(connection, found.no, edit.field_id, spec=edit.before)
+    update_field(connection, found.no, edit.field_id, spec=edit.old_text)
     names_rows = (tables.c.no == found.no) & (tables.c.key_field == after)
     connection.execute(update(tables).where(names_rows).values(key_field=before))
     return True

@@ -1,8 +1,9 @@
 """The database: every table, column and index, declared once. `migrations` brings an older database up to it.
 
 A row keeps its given values in one JSON text; `cells` holds only what was written since. An import of a million cells
-therefore writes one record per row, and `edits`, the append-only log, holds the later history of every cell. NULL in
-`edits.before` or `edits.after` means "as given": there is no entry in `cells`.
+therefore writes one record per row, and `edits`, the append-only log, holds the later history of every cell. Both refer
+to the number of a cell's content, as proposals do (`contents`). NULL in `edits.before` or `edits.after` means "as
+given": there is no entry in `cells`.
 
 The id of a segment, a summary or an annotation combines its document's number with its own (`make_part_id`). So all
 parts of a document are stored together, and their numbers in memory need no database lookup.
@@ -37,23 +38,24 @@ metadata = MetaData()
 LongKey = BigInteger().with_variant(Integer, "sqlite")
 
 
-def declare_table(name: str, *parts: Column[Any] | Index, clustered: bool = False, only: str = "") -> Table:
-    """Return a table. `clustered`: SQLite keeps its rows in the order of the key. `only`: exists in this kind of
-    database alone."""
+def declare_table(
+    name: str, *parts: Column[Any] | Index, clustered: bool = False, reuses: bool = False, only: str = ""
+) -> Table:
+    """Return a table. `clustered`: SQLite keeps its rows in the order of the key. `reuses`: the number of a removed row
+    may be given to a new one. `only`: exists in this kind of database alone."""
     return Table(
-        # Autoincrement, because SQLite would otherwise give the number of a removed row to a new one.
         name,
         metadata,
         *parts,
         sqlite_with_rowid=not clustered,
-        sqlite_autoincrement=True,
+        sqlite_autoincrement=not reuses,
         info={"only": only},
     )
 
 
-def serial_key(name: str) -> Column[Any]:
-    """Return a key that the database counts up and never reuses."""
-    return Column(name, Integer, primary_key=True, autoincrement=True)
+def serial_key(name: str, kind: TypeEngine[Any] | type[TypeEngine[Any]] = Integer) -> Column[Any]:
+    """Return a key that the database counts up."""
+    return Column(name, kind, primary_key=True, autoincrement=True)
 
 
 def key_column(name: str, kind: TypeEngine[Any] | type[TypeEngine[Any]] = Text) -> Column[Any]:
@@ -117,8 +119,20 @@ cells = declare_table(
     key_column("table_no", Integer),
     key_column("row_id", BigInteger),
     key_column("field_id", Integer),
-    *required_columns("status", "cell"),
+    required_column("status"),
+    required_column("cell", BigInteger),
     clustered=True,
+)
+# What the cells of one batch have in common: the beginning of their JSON, and their steps.
+origins = declare_table(
+    "origins",
+    serial_key("no", LongKey),
+    required_column("table_no", Integer),
+    *required_columns("cell", "steps"),
+    reuses=True,
+)
+contents = declare_table(
+    "contents", serial_key("no", LongKey), optional_column("origin", BigInteger), required_column("text"), reuses=True
 )
 changes = declare_table(
     "changes",
@@ -136,8 +150,8 @@ edits = declare_table(
     required_column("kind"),
     optional_column("row_id", BigInteger),
     optional_column("field_id", Integer),
-    optional_column("before"),
-    optional_column("after"),
+    optional_column("before", BigInteger),
+    optional_column("after", BigInteger),
     # With `seq`, so that the newest entry of a cell is found in the index alone.
     Index("edits_by_cell", "table_no", "row_id", "field_id", "seq"),
     clustered=True,
@@ -205,10 +219,12 @@ operations = declare_table(
     required_column("as_of", BigInteger),
     required_column("status"),
     required_column("confidence", Double),
-    *required_columns("cell", "decision"),
+    required_column("cell", BigInteger),
+    required_column("decision"),
     optional_column("change", BigInteger),
+    # "" if they are those of the cell's origin.
     required_column("steps"),
-    optional_column("edited"),
+    optional_column("edited", BigInteger),
     clustered=True,
 )
 attempts = declare_table(
@@ -450,7 +466,6 @@ def tables_with_column(column: str) -> list[Table]:
 
 # The lower bits of a part's id: 16 million parts of one kind per document, and 2**39 documents in 63 bits.
 PART_NUMBER_BITS = 24
-MAX_PARTS_PER_DOCUMENT = 1 << PART_NUMBER_BITS
 
 
 def make_part_id(document_no: int, number: int) -> int:
@@ -462,15 +477,12 @@ def document_of_part(part: int) -> int:
 
 
 def number_of_part(part: int) -> int:
-    return part & (MAX_PARTS_PER_DOCUMENT - 1)
+    return part & ((1 << PART_NUMBER_BITS) - 1)
 
 
 def is_part_of_documents(column: ColumnElement[int], document_nos: Sequence[int]) -> ColumnElement[bool]:
     """Return the condition that an id is that of a part of these documents, by the order of ids."""
     return or_(
         false(),
-        *(
-            column.between(no << PART_NUMBER_BITS, (no << PART_NUMBER_BITS) + MAX_PARTS_PER_DOCUMENT - 1)
-            for no in document_nos
-        ),
+        *(column.between(no << PART_NUMBER_BITS, ((no + 1) << PART_NUMBER_BITS) - 1) for no in document_nos),
     )

@@ -25,13 +25,12 @@ from sqlalchemy import Connection, delete, func, insert, select
 from tablewright.arrays import NDArray, np
 from tablewright.domain.documents import Segment
 from tablewright.store import schema
-from tablewright.store.records import in_batches, insert_many
+from tablewright.store.records import MAX_DOCUMENTS_PER_QUERY, in_batches, insert_many
 from tablewright.store.schema import PART_NUMBER_BITS, corpus, vectors, words
 from tablewright.text import stem_words
 
-# The usual constants of BM25: saturation of repeated words, and the weight of a segment's length.
+# The usual constant of BM25 for the saturation of repeated words.
 BM25_K1 = 1.2
-BM25_B = 0.75
 # Up to this many vectors, all are compared. Of more, their signs choose candidates: 32 bytes instead of 1,024 each.
 MAX_VECTORS_COMPARED_EXACTLY = 30_000
 MIN_CANDIDATES = 3_000
@@ -41,8 +40,6 @@ MIN_CANDIDATES = 3_000
 ROWS_PER_CANDIDATE = 100
 # Few enough that intermediate results stay in the CPU's cache.
 SIGN_ROWS_PER_BATCH = 1 << 16
-# As many as ids fit into one statement with room for other parameters.
-DOCUMENTS_PER_BATCH = 200
 
 Positions: TypeAlias = "NDArray[np.int64]"
 Ranked: TypeAlias = list[tuple[int, float]]
@@ -173,7 +170,8 @@ class TextIndex:
         found: Ranked = []
         for index, block in enumerate(blocks):
             scores = np.zeros(block.size, dtype=np.float32)
-            norm = np.float32(BM25_K1 * (1 - BM25_B)) + np.float32(BM25_K1 * BM25_B / average) * block.lengths
+            # Three quarters by the length of a segment, as usual for BM25.
+            norm = np.float32(BM25_K1 * 0.25) + np.float32(BM25_K1 * 0.75 / average) * block.lengths
             for asked, each in postings:
                 weight = np.float32(asked * compute_word_rarity(sum(map(len, each)), total) * (BM25_K1 + 1))
                 positions = each[index] >> np.uint32(8)
@@ -272,7 +270,7 @@ def read_index_block(connection: Connection, documents: Sequence[int]) -> IndexB
     lengths: list[NDArray[np.uint32]] = []
     segments: list[Positions] = []
     base = 0
-    for batch in in_batches(documents, DOCUMENTS_PER_BATCH):
+    for batch in in_batches(documents, MAX_DOCUMENTS_PER_QUERY):
         query = select(words).where(words.c.document_no.in_(batch)).order_by(words.c.document_no)
         for record in connection.execute(query):
             of = np.frombuffer(record.lengths, dtype=np.uint32)
@@ -486,7 +484,7 @@ def read_vector_block(connection: Connection, target: Target, documents: Sequenc
     # Grows in place: joining a list of arrays needs the memory twice.
     matrix = bytearray()
     dimensions = 1
-    for batch in in_batches(documents, DOCUMENTS_PER_BATCH):
+    for batch in in_batches(documents, MAX_DOCUMENTS_PER_QUERY):
         query = select(vectors).where(vectors.c.document_no.in_(batch), vectors.c.target == target)
         for record in connection.execute(query.order_by(vectors.c.document_no)):
             dimensions = record.dimensions

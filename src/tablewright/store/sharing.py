@@ -40,13 +40,6 @@ TABLE_OF_KIND: dict[Shareable, Table] = {
     "research": researches,
     "shortlist": shortlists,
 }
-# What to do next if the thing does not exist.
-NOT_FOUND_ADVICE: dict[Shareable, str] = {
-    "conversation": "Start a new one.",
-    "result": "Ask the question again.",
-    "research": "`tablewright research --list` shows what there is.",
-    "shortlist": "`tablewright shortlist --list` shows what there is.",
-}
 
 
 def sees_all(connection: Connection) -> bool:
@@ -85,9 +78,13 @@ def find_owned(connection: Connection, kind: Shareable, id: str) -> Record[Any]:
 
 
 def not_found_error(kind: Shareable, id: str) -> NotFound:
-    return NotFound(
-        f"There is no {'result set' if kind == 'result' else kind} {id!r}.", advice=NOT_FOUND_ADVICE.get(kind, "")
-    )
+    advice = {
+        "conversation": "Start a new one.",
+        "result": "Ask the question again.",
+        "research": "`tablewright research --list` shows what there is.",
+        "shortlist": "`tablewright shortlist --list` shows what there is.",
+    }
+    return NotFound(f"There is no {'result set' if kind == 'result' else kind} {id!r}.", advice=advice.get(kind, ""))
 
 
 def claim_ownership(connection: Connection, kind: Shareable, ids: Collection[str], *, owns: bool = True) -> None:

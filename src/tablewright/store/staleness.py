@@ -15,7 +15,8 @@ from sqlalchemy import ColumnElement, Connection, Select, Subquery, exists, func
 
 from tablewright.domain.history import StaleCell
 from tablewright.domain.model import Cell, RowId, make_given_cell
-from tablewright.store.records import GivenRow, decode_cell, decode_given, fetch_among, to_json_text
+from tablewright.store.contents import content_text, texts_of_entry
+from tablewright.store.records import GivenRow, decode_cell, decode_given, fetch_among
 from tablewright.store.schema import cells, edits, rows
 from tablewright.store.tables import TableHead, same_row
 
@@ -27,6 +28,13 @@ LogEntry: TypeAlias = dict[str, Any]
 CELL_KINDS = ("cell", "stale")
 # The sum keeps the database from scanning the whole log by its number instead of using the index by cell.
 entry_number = edits.c.seq + 0
+
+
+class StoredCell(NamedTuple):
+    """A cell as the database has it: the number of its content, and the text."""
+
+    number: int
+    text: str
 
 
 class CellChange(NamedTuple):
@@ -62,7 +70,7 @@ def make_stale_marks(connection: Connection, found: TableHead, first: int, last:
     # PostgreSQL turns EXISTS into a join, which without statistics compares every row with every other.
     a_dependent = select(cells.c.field_id).where(*of_row).limit(1).scalar_subquery()
     query = (
-        select(edits.c.seq, edits.c.row_id, edits.c.field_id, edits.c.before, edits.c.after)
+        select(edits.c.seq, edits.c.row_id, edits.c.field_id, *texts_of_entry(edits))
         .where(edits.c.table_no == found.no, edits.c.seq <= last, edits.c.kind.in_(CELL_KINDS))
         .where(edits.c.field_id.in_(dependents), a_dependent.is_not(None))
         .order_by(edits.c.seq)
@@ -72,14 +80,14 @@ def make_stale_marks(connection: Connection, found: TableHead, first: int, last:
     while records := connection.execute(query.where(edits.c.seq >= first)).all():
         first = records[-1].seq + 1
         changed = find_value_changes(connection, found, records)
-        texts = read_untouched_cells(connection, found, {row_id for row_id, _ in changed}, reachable)
-        yield [entry for place, after in changed.items() for entry in mark_dependents(place, after, dependents, texts)]
+        there = read_untouched_cells(connection, found, {row_id for row_id, _ in changed}, reachable)
+        yield [entry for place, after in changed.items() for entry in mark_dependents(place, after, dependents, there)]
 
 
 def mark_dependents(
-    place: CellKey, after: Cell, dependents: dict[int, list[int]], texts: dict[CellKey, str]
+    place: CellKey, after: Cell, dependents: dict[int, list[int]], there: dict[CellKey, StoredCell]
 ) -> list[LogEntry]:
-    """Return marks for all that depends on a changed cell, directly or through others. They are removed from `texts`,
+    """Return marks for all that depends on a changed cell, directly or through others. They are removed from `there`,
     so each is marked once.
 
     Two cells of one run fit together, even when they are applied one after the other, unless one has become stale.
@@ -90,17 +98,19 @@ def mark_dependents(
     while waiting:
         changed, same_run = waiting.pop()
         for dependent in dependents.get(changed, ()):
-            text = texts.get((row_id, dependent))
-            cell = decode_cell(text) if text else None
-            if cell is not None and is_found_by_run(cell) and cell.run_id != same_run:
-                entries.append(mark_stale(row_id, dependent, texts.pop((row_id, dependent)), cell))
+            stored = there.get((row_id, dependent))
+            cell = decode_cell(stored.text) if stored else None
+            if stored is not None and cell is not None and is_found_by_run(cell) and cell.run_id != same_run:
+                entries.append(mark_stale(row_id, dependent, stored.number, cell))
                 waiting.append((dependent, None))
+                del there[row_id, dependent]
     return entries
 
 
-def mark_stale(row_id: RowId, field_id: int, text: str, cell: Cell) -> LogEntry:
-    after = to_json_text(msgspec.structs.replace(cell, stale=True))
-    return {"kind": "stale", "row_id": row_id, "field_id": field_id, "before": text, "after": after}
+def mark_stale(row_id: RowId, field_id: int, number: int, cell: Cell) -> LogEntry:
+    """Return the mark for a cell whose content has this number."""
+    after = msgspec.structs.replace(cell, stale=True)
+    return {"kind": "stale", "row_id": row_id, "field_id": field_id, "before": number, "after": after}
 
 
 def mark_outdated(
@@ -113,8 +123,8 @@ def mark_outdated(
 ) -> list[LogEntry]:
     """Return marks for written cells whose inputs changed after they were read, and for those written with them that
     depend on them. Each cell was read at its own `as_of`, no earlier than `since`. `written` has row_id, field_id, cell
-    and as_of. `standing` selects entries that are not being undone: without any since then, an input returns to what it
-    was."""
+    (the number of its content) and as_of. `standing` selects entries that are not being undone: without any since then,
+    an input returns to what it was."""
     marks: dict[CellKey, LogEntry] = {}
     for field_id, inputs in find_input_fields(found).items():
         later = [
@@ -129,15 +139,16 @@ def mark_outdated(
             continue
         of_field = select(written.c.row_id, written.c.as_of, written.c.cell).where(written.c.field_id == field_id)
         rows = select(edits.c.row_id).where(*later)
-        spans, texts = read_input_changes(
+        spans, there = read_input_changes(
             connection, found, inputs, of_field.subquery(), rows, undoing=standing is not None
         )
         for (row_id, _), cause in find_value_changes(connection, found, spans).items():
-            cell = decode_cell(texts[row_id])
+            number, text = there[row_id]
+            cell = decode_cell(text)
             # An input that the same run found fits to the cell, however late it was applied.
             fits = is_found_by_run(cause) and cause.run_id == cell.run_id and not cause.stale
             if is_found_by_run(cell) and not fits:
-                marks[row_id, field_id] = mark_stale(row_id, field_id, texts[row_id], cell)
+                marks[row_id, field_id] = mark_stale(row_id, field_id, number, cell)
     return [*marks.values(), *mark_written_dependents(connection, found, written, marks)]
 
 
@@ -149,9 +160,8 @@ def read_input_changes(
     rows: Select[RowId],
     *,
     undoing: bool,
-) -> tuple[list[CellChange], dict[RowId, str]]:
-    """Return the changes of the inputs of the written cells since their `as_of`, in these rows, and the texts of the
-    cells.
+) -> tuple[list[CellChange], dict[RowId, StoredCell]]:
+    """Return the changes of the inputs of the written cells since their `as_of`, in these rows, and the cells.
 
     An undo restores inputs, which counts; an input that is applied together with the cell fits to it.
     """
@@ -159,7 +169,8 @@ def read_input_changes(
     # The sum keeps the database from scanning the whole log by its number.
     since = (written.c.row_id == entries.c.row_id) & (entries.c.seq + 0 > written.c.as_of)
     query = (
-        select(entries.c.seq, entries.c.row_id, entries.c.field_id, entries.c.before, entries.c.after, written.c.cell)
+        select(entries.c.seq, entries.c.row_id, entries.c.field_id, *texts_of_entry(entries), written.c.cell)
+        .add_columns(content_text(written.c.cell).label("text"))
         .join(written, since)
         .where(entries.c.table_no == found.no, entries.c.field_id.in_(inputs), entries.c.kind.in_(CELL_KINDS))
         .where(entries.c.row_id.in_(rows))
@@ -175,7 +186,7 @@ def read_input_changes(
         for place, entry in last.items()
         if undoing or entry.seq <= found.last_seq
     ]
-    return spans, {entry.row_id: entry.cell for entry in first.values()}
+    return spans, {entry.row_id: StoredCell(entry.cell, entry.text) for entry in first.values()}
 
 
 def mark_written_dependents(
@@ -187,18 +198,18 @@ def mark_written_dependents(
         return
     dependents, rows = find_dependent_fields(found), {row_id for row_id, _ in marked}
     reachable = sorted({field_id for ids in dependents.values() for field_id in ids})
-    query = select(written.c.row_id, written.c.field_id, written.c.cell).where(written.c.field_id.in_(reachable))
-    records = connection.execute(query)
-    texts = {(row_id, field_id): text for row_id, field_id, text in records if row_id in rows}
+    query = select(written.c.row_id, written.c.field_id, written.c.cell, content_text(written.c.cell))
+    records = connection.execute(query.where(written.c.field_id.in_(reachable)))
+    there = {(row_id, field_id): StoredCell(*stored) for row_id, field_id, *stored in records if row_id in rows}
     waiting, seen = list(marked), set(marked)
     while waiting:
         row_id, field_id = waiting.pop()
         for place in ((row_id, dependent) for dependent in dependents.get(field_id, ())):
-            cell = decode_cell(texts[place]) if place in texts and place not in seen else None
+            cell = decode_cell(there[place].text) if place in there and place not in seen else None
             if cell is not None and is_found_by_run(cell):
                 seen.add(place)
                 waiting.append(place)
-                yield mark_stale(*place, texts[place], cell)
+                yield mark_stale(*place, there[place].number, cell)
 
 
 def find_value_changes(connection: Connection, found: TableHead, records: Sequence[Any]) -> dict[CellKey, Cell]:
@@ -227,15 +238,15 @@ def read_given_rows(connection: Connection, found: TableHead, row_ids: Collectio
 
 def read_untouched_cells(
     connection: Connection, found: TableHead, row_ids: Collection[RowId], fields: list[int]
-) -> dict[CellKey, str]:
+) -> dict[CellKey, StoredCell]:
     """Return the cells of these rows that the change has neither written nor marked yet."""
     of_cell = (edits.c.table_no == found.no, edits.c.row_id == cells.c.row_id, edits.c.field_id == cells.c.field_id)
     newest = select(func.max(entry_number)).where(*of_cell).scalar_subquery()
-    query = select(cells.c.row_id, cells.c.field_id, cells.c.cell).where(
+    query = select(cells.c.row_id, cells.c.field_id, cells.c.cell, content_text(cells.c.cell)).where(
         cells.c.table_no == found.no, cells.c.field_id.in_(fields), func.coalesce(newest, 0) <= found.last_seq
     )
     found_cells = fetch_among(connection, query, cells.c.row_id, row_ids)
-    return {(row_id, field_id): text for row_id, field_id, text in found_cells}
+    return {(row_id, field_id): StoredCell(*stored) for row_id, field_id, *stored in found_cells}
 
 
 def find_input_fields(found: TableHead) -> dict[int, list[int]]:
@@ -264,9 +275,10 @@ def find_stale_cells(connection: Connection, found: TableHead) -> list[StaleCell
     if not inputs:
         return []
     # Quotes inside the strings of an encoded cell are escaped, so only the key itself can match.
-    is_stale = cells.c.cell.like('%"stale":true%')
+    text = content_text(cells.c.cell)
+    is_stale = text.like('%"stale":true%')
     query = (
-        select(cells.c.row_id, cells.c.field_id, cells.c.cell)
+        select(cells.c.row_id, cells.c.field_id, text)
         .join(rows, same_row(rows, cells))
         .where(cells.c.table_no == found.no, ~rows.c.removed, cells.c.field_id.in_(names), is_stale)
         .order_by(cells.c.row_id, cells.c.field_id)

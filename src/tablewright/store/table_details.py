@@ -20,7 +20,7 @@ from tablewright.domain.text import count_noun
 from tablewright.errors import NotFound
 from tablewright.store.database import StorePart, read_transaction, repeatable_transaction, write_transaction
 from tablewright.store.documents import count_corpus_change
-from tablewright.store.edit_log import append_log_entries, close_change, read_cell_texts
+from tablewright.store.edit_log import append_log_entries, close_change, read_stored_cells
 from tablewright.store.ledger import charge_table, count_utf8_bytes, stored_utf8_bytes
 from tablewright.store.records import (
     RecordMapper,
@@ -276,13 +276,13 @@ def mark_rows_stale(connection: Connection, table_no: int, changed: Sequence[Any
     found = build_table_head(
         connection, connection.execute(select(tables).where(tables.c.no == table_no).with_for_update()).one()
     )
-    texts = read_cell_texts(connection, table_no, [record.row_id for record in changed])
-    cells = ((place, text, decode_cell(text)) for place, text in texts.items())
-    marks = [mark_stale(*place, text, cell) for place, text, cell in cells if is_found_by_run(cell) and not cell.stale]
+    stored = read_stored_cells(connection, table_no, [record.row_id for record in changed])
+    cells = ((place, number, decode_cell(text)) for place, (number, text) in stored.items())
+    marks = [mark_stale(*at, number, cell) for at, number, cell in cells if is_found_by_run(cell) and not cell.stale]
     if marks:
-        append_log_entries(connection, found, marks)
+        grown = append_log_entries(connection, found, marks)
         note = f"{count_noun(len(changed), 'document')} changed"
-        close_change(connection, found, len(marks), kind="edit", actor="", run_id=None, note=note)
+        close_change(connection, found, len(marks), kind="edit", actor="", run_id=None, note=note, grown=grown)
     for record in changed:
         here = kind_rows.c.table_no == table_no, kind_rows.c.document_id == record.document_id
         connection.execute(update(kind_rows).where(*here).values(text_hash=record.now))

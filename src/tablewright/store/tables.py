@@ -18,6 +18,7 @@ from tablewright.domain.rowkey import row_key
 from tablewright.domain.text import cell_text
 from tablewright.errors import NotFound, did_you_mean
 from tablewright.store import schema
+from tablewright.store.contents import content_text, delete_contents, store_cells
 from tablewright.store.conversations import delete_researches
 from tablewright.store.database import StorePart, read_transaction, repeatable_transaction, write_transaction
 from tablewright.store.ledger import (
@@ -48,6 +49,7 @@ from tablewright.store.schema import (
     attempts,
     cells,
     changes,
+    contents,
     fields,
     operations,
     proposals,
@@ -277,6 +279,7 @@ class Tables(StorePart):
         Its id is never reused. Return True if it had a schedule, which the queue must remove."""
         found = read_table_head(connection, table_id, lock=True)
         check_owner(connection, "table", found.table.id)
+        delete_contents(connection, found.no)
         proposals = select(schema.proposals.c.id).where(schema.proposals.c.table_no == found.no)
         connection.execute(delete(operations).where(operations.c.proposal_id.in_(proposals)))
         runs = select(schema.runs.c.id).where(schema.runs.c.table_no == found.no)
@@ -365,7 +368,7 @@ def read_window(connection: Connection, found: TableHead, after: RowId, limit: i
         select(rows.c.row_id, rows.c.key, rows.c.given).where(*here, rows.c.row_id <= last).order_by(rows.c.row_id)
     ).all()
     written = connection.execute(
-        select(cells.c.row_id, cells.c.field_id, cells.c.cell).where(
+        select(cells.c.row_id, cells.c.field_id, content_text(cells.c.cell)).where(
             cells.c.table_no == found.no,
             cells.c.row_id > after,
             cells.c.row_id <= last,
@@ -385,7 +388,8 @@ def count_rows_that_fit(connection: Connection, found: TableHead, row_ids: Seque
             rows.c.table_no == found.no, match_row_ids(rows.c.row_id, ordered)
         )
         written = (
-            select(cells.c.row_id, func.sum(func.length(cells.c.cell)))
+            select(cells.c.row_id, func.sum(func.length(contents.c.text)))
+            .join(contents, contents.c.no == cells.c.cell)
             .where(
                 cells.c.table_no == found.no, match_row_ids(cells.c.row_id, ordered), cells.c.field_id.in_(found.names)
             )
@@ -413,7 +417,7 @@ def read_rows(connection: Connection, found: TableHead, row_ids: Sequence[RowId]
             .order_by(rows.c.row_id)
         ).all()
         written = connection.execute(
-            select(cells.c.row_id, cells.c.field_id, cells.c.cell).where(
+            select(cells.c.row_id, cells.c.field_id, content_text(cells.c.cell)).where(
                 cells.c.table_no == found.no, match_row_ids(cells.c.row_id, chunk)
             )
         )
@@ -525,35 +529,37 @@ def insert_rows(
     # In batches, so that a large file is never in memory as a whole.
     while batch := list(islice(numbered, ROWS_PER_BATCH)):
         records = []
-        carried: list[dict[str, object]] = []
+        carried: list[tuple[RowId, int, Cell]] = []
         for row_id, row in batch:
             own, others = split_given(list(enumerate(row, start=1)))
             key = row_key(cell_text(row[key_at])) if key_at is not None else ""
             records.append(
                 {"table_no": table_no, "row_id": row_id, "key": key, "given": to_json_text(own), "removed": False}
             )
-            carried.extend(cell_record(table_no, row_id, field_id, cell) for field_id, cell in others)
-        size += sum(count_utf8_bytes(str(record["given"])) for record in records)
-        size += sum(count_utf8_bytes(str(record["cell"])) for record in carried)
+            carried.extend((row_id, field_id, cell) for field_id, cell in others)
+        cell_records, grown = make_cell_records(connection, table_no, carried)
+        size += grown + sum(count_utf8_bytes(str(record["given"])) for record in records)
         # Refuse a large file early, not after writing all of it.
         if size > room:
             refuse_disk_use(connection, size)
         insert_many(connection, insert(schema.rows), records)
-        insert_many(connection, insert(cells), carried)
+        insert_many(connection, insert(cells), cell_records)
         count += len(batch)
         if progress:
             progress(count)
     return count, size
 
 
-def cell_record(table_no: int, row_id: RowId, field_id: int, cell: Cell) -> dict[str, object]:
-    return {
-        "table_no": table_no,
-        "row_id": row_id,
-        "field_id": field_id,
-        "status": cell.status,
-        "cell": to_json_text(cell),
-    }
+def make_cell_records(
+    connection: Connection, table_no: int, carried: Sequence[tuple[RowId, int, Cell]]
+) -> tuple[list[dict[str, Any]], int]:
+    """Store the contents of new cells, and return the records of the cells and the bytes stored."""
+    numbers, grown = store_cells(connection, table_no, [cell for _, _, cell in carried])
+    records = [
+        {"table_no": table_no, "row_id": row_id, "field_id": field_id, "status": cell.status, "cell": number}
+        for number, (row_id, field_id, cell) in zip(numbers, carried, strict=True)
+    ]
+    return records, grown
 
 
 def finish_creation(connection: Connection, table_no: int, count: int, *, actor: str, note: str) -> None:

@@ -44,10 +44,6 @@ from tablewright.store.records import (
 )
 from tablewright.store.schema import audit, identities, requests, shares, tokens, users
 
-# One line in lists of tokens.
-MAX_TOKEN_NAME_CHARACTERS = 80
-# Far more than one person needs: a limit on what a script can create by mistake.
-MAX_TOKENS_PER_USER = 100
 token_records = RecordMapper(Token, tokens, scopes="")
 
 
@@ -90,12 +86,14 @@ class Tokens(StorePart):
         expires."""
         name = name.strip()
         check_name(name, "a token")
-        if len(name) > MAX_TOKEN_NAME_CHARACTERS:
-            raise UsageError(f"The name of a token has at most {MAX_TOKEN_NAME_CHARACTERS} characters.")
+        # It has to fit into one line of a list.
+        if len(name) > 80:
+            raise UsageError("The name of a token has at most 80 characters.")
         user_id = find_user_id(connection, user)
         theirs = select(tokens.c.id).where(tokens.c.user_id == user_id)
-        if len(connection.execute(theirs).all()) >= MAX_TOKENS_PER_USER:
-            raise UsageError(f"{user} has {MAX_TOKENS_PER_USER} tokens already.", advice="Remove unused ones.")
+        # Far more than one person needs: a limit on what a script can create by mistake.
+        if len(connection.execute(theirs).all()) >= 100:
+            raise UsageError(f"{user} has 100 tokens already.", advice="Remove unused ones.")
         token, secret = insert_token(connection, user_id, user, name=name, scopes=scopes, expires_at=expires_at)
         add_audit_entry(connection, "token", f"user {user}", f"{token.id} made: {' '.join(token.scopes)}")
         return token, secret
