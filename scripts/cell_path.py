@@ -154,12 +154,13 @@ async def research_one_question(folder: Path, recorder: CallRecorder) -> object:
 
 async def advise_on_one_product(folder: Path, recorder: CallRecorder) -> object:
     """Send a form, then press the first button of each reply."""
-    from tablewright.operations.shortlist import StartShortlist, TakeTurn, start_shortlist, take_turn
+    from tablewright.operations.operation import NoInput
+    from tablewright.operations.shortlist import TakeTurn, start_shortlist, take_turn
     from tablewright.services import Services
     from tablewright.settings import Settings
 
     async with Services.open(Settings(**options(folder))) as services:
-        shortlist = (await start_shortlist(services, StartShortlist())).id
+        shortlist = (await start_shortlist(services, NoInput())).id
         message = f"/form product: {PRODUCT} | budget: 50 GBP"
         with recorder.recording():
             while message:

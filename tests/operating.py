@@ -21,6 +21,7 @@ from tablewright.operations import settings as settings_verbs
 from tablewright.operations import sharing as sharing_verbs
 from tablewright.operations import shortlist as shortlist_verbs
 from tablewright.operations.find import FindPlanned
+from tablewright.operations.operation import ListRequest, NoInput, TableRequest
 from tablewright.operations.rows import spec_field
 from tablewright.services import Services
 
@@ -55,7 +56,7 @@ async def set_kind(services: Services, names: Iterable[str], kind: str) -> None:
 
 
 async def list_groups(services: Services) -> Any:
-    return (await verbs.list_document_tables(services, verbs.ListDocumentGroups())).tables
+    return (await verbs.list_document_tables(services, NoInput())).tables
 
 
 # ── find ────────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -75,7 +76,7 @@ async def start_find(services: Services, table_id: str) -> str:
 
 
 async def found_rows(services: Services, table_id: str) -> FoundRows:
-    return await find_verbs.get_found(services, find_verbs.FoundRef(table=table_id))
+    return await find_verbs.get_found(services, TableRequest(table=table_id))
 
 
 async def ask(services: Services, question: str, conversation: str = "", *, agreed: bool = False) -> Reply:
@@ -97,7 +98,7 @@ async def export_result(services: Services, result: str, path: Path) -> int:
 
 async def list_conversations(services: Services) -> list[str]:
     """Return the ids."""
-    found = await ask_verbs.list_conversations(services, ask_verbs.ListConversations())
+    found = await ask_verbs.list_conversations(services, ListRequest())
     return [each.conversation for each in found.conversations]
 
 

@@ -16,7 +16,8 @@ from tablewright.engine.policy import RetryPolicy
 from tablewright.engine.retry import RetryLoop, assess_findings, merge_findings
 from tablewright.operations.files import import_table_file
 from tablewright.operations.fill import plan_fill, report_fill
-from tablewright.operations.tables import RemoveTable, remove_table
+from tablewright.operations.operation import TableRequest
+from tablewright.operations.tables import remove_table
 from tablewright.services import Services
 from tablewright.settings import Settings
 from tablewright.strategies.strategy import FIRST_ATTEMPT, Feedback, Tell, Trace
@@ -268,7 +269,7 @@ async def test_every_attempt_is_kept_with_what_it_tried(web: SmallWeb, tmp_path:
         assert (second["columns"], second["urls"]) == (["CEO"], [web.url("/people")])
         assert second["results"] == {"CEO": "Ann Lee"}
         assert set(first["patterns"]).isdisjoint(second["patterns"])
-        await remove_table(services, RemoveTable(table=table.id))
+        await remove_table(services, TableRequest(table=table.id))
         assert not await services.store.attempts.of_run(filled.run_id)
 
 

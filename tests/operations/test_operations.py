@@ -9,15 +9,8 @@ import pytest
 
 from tablewright.domain.access import Person
 from tablewright.errors import Forbidden
-from tablewright.operations.operation import OPERATIONS, Operation
-from tablewright.operations.tables import (
-    CreateTable,
-    ListTables,
-    SendToSheets,
-    create_table,
-    list_tables,
-    send_to_sheets,
-)
+from tablewright.operations.operation import OPERATIONS, ListRequest, Operation
+from tablewright.operations.tables import CreateTable, SendToSheets, create_table, list_tables, send_to_sheets
 from tablewright.services import Services
 from tablewright.settings import Settings
 
@@ -37,9 +30,9 @@ async def test_who_may_only_look_changes_nothing(tmp_path: Path) -> None:
         with pytest.raises(Forbidden, match="may look") as refused:
             await create_table(own, request)
         assert "role of an editor" in refused.value.advice
-        assert (await list_tables(own, ListTables())).tables == ()
+        assert (await list_tables(own, ListRequest())).tables == ()
         await create_table(services, request)
-        assert [table.name for table in (await list_tables(services, ListTables())).tables] == ["towns"]
+        assert [table.name for table in (await list_tables(services, ListRequest())).tables] == ["towns"]
 
 
 async def test_a_viewer_sends_nothing_to_google(tmp_path: Path) -> None:

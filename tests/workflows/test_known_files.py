@@ -7,7 +7,8 @@ from pathlib import Path
 from tablewright.domain.edits import RemoveRow
 from tablewright.domain.files import FileOptions
 from tablewright.operations.files import add_new_file_rows, import_table_file, import_table_rows, recognise_file
-from tablewright.operations.tables import RemoveTable, remove_table
+from tablewright.operations.operation import TableRequest
+from tablewright.operations.tables import remove_table
 from tablewright.services import Services
 from tablewright.settings import Settings
 
@@ -27,7 +28,7 @@ async def test_the_same_file_is_its_table_and_read_in_another_way_it_is_not(tmp_
         other = tmp_path / "copy.csv"
         other.write_text(PRICES, encoding="utf-8")
         assert await recognise_file(services, other) is None
-        await remove_table(services, RemoveTable(table=table.id))
+        await remove_table(services, TableRequest(table=table.id))
         assert await recognise_file(services, path) is None
 
 

@@ -17,7 +17,8 @@ from tablewright.domain.shortlist import CONFIRM, ENRICH
 from tablewright.errors import OverBudget, OverQuota, TablewrightError
 from tablewright.operations.files import import_table_rows
 from tablewright.operations.fill import plan_fill
-from tablewright.operations.tables import RemoveTable, remove_table
+from tablewright.operations.operation import TableRequest
+from tablewright.operations.tables import remove_table
 from tablewright.services import Services
 from tablewright.settings import Settings
 from tests.llm.endpoint import Endpoint, answer, running_endpoint
@@ -162,5 +163,5 @@ async def test_a_small_input_does_not_grow_past_what_may_be_stored(tmp_path: Pat
         await ann.jobs.wait(run_id)
         again = await ann.store.proposals.get(proposal.id)
         assert ((await ann.jobs.get(run_id)).status, again.counts["with_value"]) == ("done", 200)
-        await remove_table(ann, RemoveTable(table=table.id))
+        await remove_table(ann, TableRequest(table=table.id))
         assert next(each.used for each in await ann.store.ledger.of(person.name) if each.what == "disk") == 0

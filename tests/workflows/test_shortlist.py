@@ -29,7 +29,8 @@ from tablewright.domain.shortlist import (
     ShortlistLimits,
 )
 from tablewright.errors import EditConflict, OverBudget, TablewrightError, UsageError
-from tablewright.operations.tables import RemoveTable, remove_table
+from tablewright.operations.operation import TableRequest
+from tablewright.operations.tables import remove_table
 from tablewright.settings import Settings
 from tablewright.workflows.shortlist.context import TurnContext
 from tablewright.workflows.shortlist.explore import Explored, ProductExploration
@@ -362,7 +363,7 @@ async def test_another_product_starts_over_and_the_table_is_kept(advised: Chat) 
 
 
 async def test_a_table_that_is_gone_is_said_and_the_conversation_starts_afresh(advised: Chat) -> None:
-    await remove_table(advised.app, RemoveTable(table=advised.state.table_id))
+    await remove_table(advised.app, TableRequest(table=advised.state.table_id))
     state = await advised.app.store.shortlists.start()
     gone = msgspec.structs.replace(advised.state, id=state.id)
     await advised.app.store.shortlists.save(gone)

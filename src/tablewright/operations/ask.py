@@ -14,7 +14,7 @@ from tablewright.domain.naming import check_request_text
 from tablewright.domain.reply import Form, Reply, make_lookup_form
 from tablewright.domain.text import count_noun
 from tablewright.errors import NotFound, UsageError
-from tablewright.operations.operation import USUAL_LIMIT, After, Limit, Name, Page, Request, Text, operation
+from tablewright.operations.operation import ListRequest, Name, Page, Request, Text, copy_fields, operation
 from tablewright.operations.paging import page_newest_first
 from tablewright.operations.paths import display_path, hide_existence
 from tablewright.operations.tables import Removed
@@ -182,18 +182,13 @@ class ConversationShown(Struct, frozen=True):
     turns: tuple[TurnShown, ...]
 
 
-class ListConversations(Request, frozen=True):
-    limit: Limit = USUAL_LIMIT
-    after: After = ""
-
-
 @operation("read")
-async def list_conversations(services: Services, request: ListConversations) -> ConversationPage:
+async def list_conversations(services: Services, request: ListRequest) -> ConversationPage:
     """Conversations about documents, newest first."""
     # A conversation without a title ended before its first answer.
     found = [each for each in await services.store.conversations.all() if each.title]
     some, more = page_newest_first(found, request.after, request.limit, lambda each: (each.started_at, each.id))
-    heads = tuple(ConversationHead(conversation=each.id, started_at=each.started_at, title=each.title) for each in some)
+    heads = tuple(copy_fields(ConversationHead, each, conversation=each.id) for each in some)
     return ConversationPage(conversations=heads, next=more)
 
 
@@ -206,7 +201,7 @@ async def get_conversation(services: Services, request: ConversationRequest) -> 
     """The questions and answers of a conversation."""
     with hide_existence(f"conversation {request.conversation!r}"):
         found = await services.store.conversations.get(request.conversation)
-    turns = tuple(TurnShown(question=each.question, answer=each.answer, at=each.at) for each in found.turns)
+    turns = tuple(copy_fields(TurnShown, each) for each in found.turns)
     return ConversationShown(conversation=found.id, started_at=found.started_at, turns=turns)
 
 

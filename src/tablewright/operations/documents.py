@@ -20,7 +20,17 @@ from tablewright.domain.naming import check_name
 from tablewright.domain.reply import KnownGroup
 from tablewright.errors import ModelError, NotFound, UsageError
 from tablewright.operations.ask import open_asker
-from tablewright.operations.operation import USUAL_LIMIT, After, Limit, Page, Request, operation
+from tablewright.operations.operation import (
+    USUAL_LIMIT,
+    After,
+    Limit,
+    ListRequest,
+    NoInput,
+    Page,
+    Request,
+    copy_fields,
+    operation,
+)
 from tablewright.operations.paging import page_by_number, page_oldest_first
 from tablewright.operations.paths import display_path, hide_existence
 from tablewright.operations.tables import TableImported, describe_import
@@ -154,8 +164,7 @@ class FactsFound(Struct, frozen=True):
 
 
 def show_document(services: Services, document: Document) -> DocumentShown:
-    found = {name: getattr(document, name) for name in DocumentShown.__struct_fields__}
-    return DocumentShown(**found | {"path": display_path(services, document.path)})
+    return copy_fields(DocumentShown, document, path=display_path(services, document.path))
 
 
 async def find_document(services: Services, name: str) -> Document:
@@ -171,9 +180,7 @@ async def find_document(services: Services, name: str) -> Document:
     return found
 
 
-class ListDocuments(Request, frozen=True):
-    limit: Limit = USUAL_LIMIT
-    after: After = ""
+class ListDocuments(ListRequest, frozen=True):
     kind: OfKind = ""
     readable: Annotated[bool | None, msgspec.Meta(description="Only what could, or could not, be read.")] = None
 
@@ -222,18 +229,11 @@ async def add_documents(
     done: IngestResult = await services.jobs.perform("ingest", "", spec, watch)
     named = [each for each in await services.store.documents.all() if each.path in places]
     shown = partial(display_path, services)
-    return DocumentsAdded(
-        added=done.added,
-        changed=done.changed,
-        unchanged=done.unchanged,
+    return copy_fields(
+        DocumentsAdded,
+        done,
         same=tuple(SameContent(name=shown(path), same_as=shown(other)) for path, other in done.same),
         unreadable=tuple(Unread(name=shown(path), reason=reason) for path, reason in done.unreadable),
-        pages=done.pages,
-        segments=done.segments,
-        facts=done.facts,
-        classified=done.classified,
-        from_titles=done.from_titles,
-        seconds=done.seconds,
         documents=tuple(show_document(services, each) for each in named),
     )
 
@@ -323,18 +323,15 @@ async def read_facts(services: Services, document: Document) -> list[Fact]:
         row += annotation.shape == "row"
         # Characters of a passage that states a fact.
         facts += [
-            Fact(
+            copy_fields(
+                Fact,
+                each.value,
                 label=f"{each.context} › {each.label}" if each.context else each.label,
                 value=each.value.raw,
                 page=annotation.page,
                 by=annotation.by,
                 quote=" ".join(text[annotation.start : annotation.end].split())[:200],
                 row=row if annotation.shape == "row" else 0,
-                si=each.value.si,
-                base=each.value.base,
-                date=each.value.date,
-                currency=each.value.currency,
-                ambiguity=each.value.ambiguity,
             )
             for each in annotation.properties
         ]
@@ -411,12 +408,8 @@ async def annotate_documents(
         return FactsFound(facts=await add_model_facts(store, corpus, model, request.documents, watch))
 
 
-class ListDocumentGroups(Request, frozen=True):
-    pass
-
-
 @operation("read")
-async def list_document_tables(services: Services, request: ListDocumentGroups) -> DocumentGroups:
+async def list_document_tables(services: Services, request: NoInput) -> DocumentGroups:
     """List what `where` can look up: the kinds of documents, and the tables inside them, with their known columns. A
     kind that a question was about has a table of its own, which you can edit."""
     return DocumentGroups(tables=tuple(await (await open_asker(services)).known()))

@@ -27,7 +27,9 @@ from tablewright.operations.operation import (
     Name,
     Request,
     TableRef,
+    TableRequest,
     Text,
+    copy_fields,
     operation,
 )
 from tablewright.operations.rows import FieldSpecs, read_fields
@@ -42,8 +44,6 @@ if TYPE_CHECKING:
     from tablewright.engine.runs.kinds import RunContext
     from tablewright.services import Services
 
-# Columns that one run fills: each adds to every prompt.
-MAX_COLUMNS = 100
 ChosenRows = (
     Annotated[
         tuple[Annotated[int, msgspec.Meta(ge=1, le=MAX_NUMBER)], ...],
@@ -128,7 +128,8 @@ class FillTable(FillOptions, frozen=True, kw_only=True):
         FieldSpecs,
         msgspec.Meta(
             min_length=1,
-            max_length=MAX_COLUMNS,
+            # Each column adds to every prompt.
+            max_length=100,
             description='Columns to fill, each an object, or a text "NAME:TYPE=QUESTION": '
             '"Founded:number=What year was {Company} founded?". {Column} stands for the row\'s value. Types: text, '
             "number(UNIT), boolean, select(A, B), date, url, list, money. A formula is computed: "
@@ -236,8 +237,7 @@ def find_formula_problem(table: Table, question: str, others: Sequence[str] = ()
     return planning.explain_formula_problem(table, question, others)
 
 
-class PlanColumns(Request, frozen=True):
-    table: TableRef
+class PlanColumns(TableRequest, frozen=True):
     request: Annotated[Text, msgspec.Meta(description="What to know of every row, in the user's own words.")]
 
 
@@ -260,8 +260,7 @@ async def plan_columns(services: Services, request: PlanColumns) -> ColumnsPlann
 # ── recheck ─────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-class RecheckTable(Request, frozen=True, kw_only=True):
-    table: TableRef
+class RecheckTable(TableRequest, frozen=True, kw_only=True):
     fields: FieldNames = ()
     rows: ChosenRows = None
     dry_run: Annotated[bool, msgspec.Meta(description="Check, but flag nothing.")] = False
@@ -290,15 +289,8 @@ async def recheck(
     table_id, spec = await make_recheck(services, request)
     found: RecheckOutcome = await services.jobs.perform("recheck", table_id, spec, watch)
     counts = {verdict: found.count(verdict) for verdict in ("supported", "changed")}
-    return RecheckResult(
-        table_id=found.table_id,
-        status=found.status,
-        pages=found.pages,
-        checked=sum(counts.values()),
-        not_checked=found.count("not checked"),
-        cells=found.cells,
-        change=found.change,
-        **counts,
+    return copy_fields(
+        RecheckResult, found, checked=sum(counts.values()), not_checked=found.count("not checked"), **counts
     )
 
 
@@ -338,8 +330,7 @@ async def run_recheck(services: Services, context: RunContext) -> RecheckOutcome
 # ── refresh ─────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-class RefreshTable(Request, frozen=True, kw_only=True):
-    table: TableRef
+class RefreshTable(TableRequest, frozen=True, kw_only=True):
     fields: FieldNames = ()
     acts: Acts = False
 

@@ -12,7 +12,7 @@ from tablewright.domain.listing import DEFAULT_ROWS, MAX_ROWS, FindEvent, FoundR
 from tablewright.domain.model import Struct
 from tablewright.domain.naming import check_request_text
 from tablewright.domain.run import Estimate
-from tablewright.operations.operation import Question, Request, TableRef, Text, operation
+from tablewright.operations.operation import Question, Request, TableRequest, Text, copy_fields, operation
 from tablewright.operations.rows import FieldSpecs, read_fields
 
 if TYPE_CHECKING:
@@ -72,16 +72,12 @@ async def plan_find(services: Services, request: PlanFind) -> FindPlanned:
             conditions=parse_conditions(request.where),
             rows=request.rows,
         )
-    likely = await estimate_find(services, FoundRef(table=listing.table_id))
+    likely = await estimate_find(services, TableRequest(table=listing.table_id))
     return FindPlanned(table_id=listing.table_id, plan=listing.plan, estimate=likely)
 
 
-class FoundRef(Request, frozen=True):
-    table: TableRef
-
-
 @operation("read")
-async def estimate_find(services: Services, request: FoundRef) -> Estimate:
+async def estimate_find(services: Services, request: TableRequest) -> Estimate:
     """Estimate what finding the rows of a planned table takes."""
     from tablewright.workflows.find.find import estimate_search
 
@@ -97,13 +93,11 @@ class StartFind(PlanFind, frozen=True, kw_only=True):
 async def start_find(services: Services, request: StartFind) -> FindStarted:
     """Plan a table and start to find its rows in the background: lists are searched for, read in full and merged,
     then the cells that no list states are searched for."""
-    plan = {name: getattr(request, name) for name in PlanFind.__struct_fields__}
-    planned = await plan_find(services, PlanFind(**plan))
+    planned = await plan_find(services, copy_fields(PlanFind, request))
     return await find_more(services, FindMore(table=planned.table_id, fill=request.fill))
 
 
-class FindMore(Request, frozen=True, kw_only=True):
-    table: TableRef
+class FindMore(TableRequest, frozen=True, kw_only=True):
     rows: Annotated[int, msgspec.Meta(ge=0, le=MAX_ROWS, description="The most rows in all; 0: as before.")] = 0
     fill: Fill = True
 
@@ -132,7 +126,7 @@ def make_find_spec(listing: Listing, request: FindMore) -> dict[str, Any]:
 
 
 @operation("read")
-async def get_found(services: Services, request: FoundRef) -> FoundRows:
+async def get_found(services: Services, request: TableRequest) -> FoundRows:
     """The result of a search for rows so far: how many, how complete, what was read, what was set aside and what could
     not be reached."""
     from tablewright.workflows.find.completeness_report import report_found_rows

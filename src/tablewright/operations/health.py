@@ -12,17 +12,13 @@ from tablewright.domain.access import INSTALLATION_OWNER, Role
 from tablewright.domain.health import Check, ModelTrial
 from tablewright.domain.model import Struct
 from tablewright.errors import BadSetting, UsageError
-from tablewright.operations.operation import Request, check_permission, copy_fields, operation
+from tablewright.operations.operation import NoInput, Request, check_permission, copy_fields, operation
 from tablewright.operations.paths import path_hider_for
 from tablewright.settings import Settings
 
 if TYPE_CHECKING:
     from tablewright.services import Services
     from tablewright.strategies.strategy import Strategy
-
-
-class NoInput(Request, frozen=True):
-    pass
 
 
 class Version(Struct, frozen=True):

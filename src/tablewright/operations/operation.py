@@ -55,6 +55,27 @@ class Request(Struct, frozen=True, forbid_unknown_fields=True):
     """Unknown fields are refused, so that a misspelt option is not silently without effect."""
 
 
+class NoInput(Request, frozen=True):
+    pass
+
+
+class ListRequest(Request, frozen=True):
+    limit: Limit = USUAL_LIMIT
+    after: After = ""
+
+
+class TableRequest(Request, frozen=True):
+    table: TableRef
+
+
+class RowRequest(TableRequest, frozen=True):
+    row_id: RowNumber
+
+
+class ColumnRequest(TableRequest, frozen=True):
+    field: FieldName
+
+
 class Page(Struct, frozen=True):
     """`next` is what to pass as `after` for what follows; null at the end."""
 
@@ -84,7 +105,6 @@ class Operation(Generic[RequestT, ReplyT]):
         self.function = function
         self.effect = effect
         self.name: str = function.__name__
-        self.group = function.__module__.rpartition(".")[2]
         self.__doc__ = getdoc(function)
 
     @cached_property

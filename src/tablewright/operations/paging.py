@@ -12,9 +12,6 @@ from tablewright.operations.operation import MAX_NUMBER
 EntryT = TypeVar("EntryT")
 KeyT = TypeVar("KeyT", bound=tuple[Any, ...])
 
-# A time and an id.
-_MOMENT = re.compile(r"(\d{4}-\d\d-\d\dT[\d:.]+Z),(.+)", re.DOTALL)
-
 
 def page_newest_first(
     found: Iterable[EntryT], after: str, limit: int, at: Callable[[EntryT], tuple[str, str]]
@@ -57,7 +54,8 @@ def take_page(
 
 
 def read_moment(after: str) -> tuple[str, str] | None:
-    said = _MOMENT.fullmatch(after)
+    # A time and an id.
+    said = re.fullmatch(r"(\d{4}-\d\d-\d\dT[\d:.]+Z),(.+)", after, re.DOTALL)
     if after and said is None:
         raise _no_page(after)
     return (said[1], said[2]) if said else None

@@ -31,14 +31,13 @@ from tablewright.domain.research import (
 from tablewright.domain.run import Usage
 from tablewright.errors import NotFound
 from tablewright.operations.operation import (
-    USUAL_LIMIT,
-    After,
     FileWritten,
-    Limit,
+    ListRequest,
     Name,
     Page,
     Question,
     Request,
+    copy_fields,
     operation,
 )
 from tablewright.operations.paging import page_newest_first
@@ -104,29 +103,22 @@ class ResearchShown(Struct, frozen=True):
     usage: Usage | None
 
 
-class ListResearch(Request, frozen=True):
-    limit: Limit = USUAL_LIMIT
-    after: After = ""
-
-
 @operation("read")
-async def list_research(services: Services, request: ListResearch) -> ResearchPage:
+async def list_research(services: Services, request: ListRequest) -> ResearchPage:
     """All research, newest first."""
     found = await services.store.researches.all()
     some, more = page_newest_first(found, request.after, request.limit, lambda each: (each.created_at, each.id))
-    heads = [
-        ResearchHead(
+    heads = tuple(
+        copy_fields(
+            ResearchHead,
+            each,
             research_id=each.id,
             question=each.brief.question,
             report_type=each.brief.report_type,
-            status=each.status,
-            table_id=each.table_id,
-            created_at=each.created_at,
-            updated_at=each.updated_at,
         )
         for each in some
-    ]
-    return ResearchPage(researches=tuple(heads), next=more)
+    )
+    return ResearchPage(researches=heads, next=more)
 
 
 # ── start ───────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -165,15 +157,7 @@ async def plan_research(services: Services, request: PlanResearch) -> ResearchPl
     """Plan a question without starting: a plan to review and change. Nothing is searched or stored."""
     from tablewright.workflows.research.research import estimate_research
 
-    asked = ResearchRequest(
-        question=check_request_text(request.question),
-        report_type=request.report_type,
-        items=request.items,
-        fields=request.fields,
-        sections=request.sections,
-        language=request.language,
-        length=request.length,
-    )
+    asked = copy_fields(ResearchRequest, request, question=check_request_text(request.question))
     researcher = await open_researcher(services)
     async with services.spending():
         brief = await researcher.brief(
@@ -204,8 +188,7 @@ async def create_research(services: Services, request: StartResearch) -> Researc
     """Store the planned research and create its table, without starting."""
     brief = request.brief
     if brief is None:
-        plan = {name: getattr(request, name) for name in ResearchQuestion.__struct_fields__}
-        brief = (await plan_research(services, PlanResearch(**plan))).brief
+        brief = (await plan_research(services, copy_fields(PlanResearch, request, brief=None, change=""))).brief
     researcher = await open_researcher(services)
     async with services.spending():
         return await researcher.begin(brief, max_tasks=request.max_searches)
@@ -268,18 +251,14 @@ async def get_research(services: Services, request: GetResearch) -> ResearchShow
     """A piece of research, as far as it has progressed."""
     research = await find_research(services, request.research)
     run, report = await find_research_run(services, research), research.report
-    return ResearchShown(
+    return copy_fields(
+        ResearchShown,
+        research,
         research_id=research.id,
         run_id=run.id if run else "",
-        status=research.status,
-        table_id=research.table_id,
-        brief=research.brief,
-        rounds=research.rounds,
         gaps=research.rounds[-1].memo.gaps if research.rounds else (),
         claims=tuple(claim for each in research.rounds for claim in each.checked),
         table=report.table if report else None,
-        report=report,
-        answered=research.answered,
         usage=report.usage if report else None,
     )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -13,7 +13,7 @@ from tablewright.domain.model import Struct
 from tablewright.domain.reply import Form, make_lookup_form
 from tablewright.operations.ask import Exported, Figure, FigureColumn, GroupColumn, ShownColumns, Where, open_asker
 from tablewright.operations.documents import DocumentRef, find_document
-from tablewright.operations.operation import USUAL_LIMIT, After, Limit, Page, Request, operation
+from tablewright.operations.operation import USUAL_LIMIT, After, Limit, Page, Request, copy_fields, operation
 from tablewright.operations.paging import page_by_number
 
 if TYPE_CHECKING:
@@ -158,15 +158,12 @@ async def document_ids(services: Services, names: Sequence[str]) -> list[str] | 
 def show_passages(found: SearchHits) -> Passages:
     return Passages(
         passages=tuple(
-            PassageFound(
+            copy_fields(
+                PassageFound,
+                hit,
                 document_id=hit.document.id,
                 name=hit.document.name,
                 title=hit.document.title,
-                page=hit.page,
-                heading=hit.heading,
-                text=hit.text,
-                start=hit.start,
-                end=hit.end,
                 score=round(float(hit.score), 4),
             )
             for hit in found.hits
@@ -197,15 +194,13 @@ async def annotations_search(services: Services, request: SearchAnnotations) -> 
     every += [show_match(each.thing, each.reason) for each in found.undecided]
     numbered, more = page_by_number(enumerate(every, start=1), request.after, request.limit, lambda each: each[0])
     some = [each for _, each in numbered]
-    return Matches(
+    return copy_fields(
+        Matches,
+        found,
         matches=tuple(each for each in some if not isinstance(each, NotDecided)),
         undecided=tuple(each for each in some if isinstance(each, NotDecided)),
         matched=len(found.matches),
-        rejected=found.rejected,
         not_decided=len(found.undecided),
-        unreadable=found.unreadable,
-        completeness=found.completeness,
-        reason=found.reason,
         next=more,
     )
 
@@ -250,38 +245,30 @@ async def answer_form(services: Services, form: Form) -> tuple[FoundItems, Aggre
 
 
 def show_match(found: FoundItem, why: str = "") -> Match:
-    match = Match(
-        document_id=found.document_id,
-        title=found.title,
-        page=found.page,
-        values=tuple(
-            StatedValue(column=each.asked, value=each.value.raw, page=each.page, start=each.start, end=each.end)
-            for each in found.values
-        ),
+    match = copy_fields(
+        Match,
+        found,
+        values=tuple(copy_fields(StatedValue, each, column=each.asked, value=each.value.raw) for each in found.values),
     )
     return NotDecided(**msgspec.structs.asdict(match), why=why) if why else match
 
 
 def show_figures(found: Aggregated) -> Figures:
     groups = tuple(
-        FigureGroup(
-            key=group.key,
-            count=group.count,
+        copy_fields(
+            FigureGroup,
+            group,
             figures=tuple(
                 FigureFound(
                     value=str(each.value),
                     unit=each.unit,
                     count=len(each.things),
-                    documents=list_figure_documents(each.things),
+                    # Documents named for one figure; `annotations_search` with the same conditions lists all.
+                    documents=tuple(dict.fromkeys(thing.document_id for thing in each.things))[:200],
                 )
                 for each in group.amounts
             ),
         )
         for group in found.groups
     )
-    return Figures(groups=groups, missing=len(found.missing), completeness=found.completeness, reason=found.reason)
-
-
-def list_figure_documents(found: Iterable[FoundItem]) -> tuple[str, ...]:
-    # Documents that are named for one figure; `annotations_search` with the same conditions lists all.
-    return tuple(dict.fromkeys(each.document_id for each in found))[:200]
+    return copy_fields(Figures, found, groups=groups, missing=len(found.missing))

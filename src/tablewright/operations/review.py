@@ -15,11 +15,13 @@ from tablewright.operations.operation import (
     FieldName,
     FieldNames,
     Limit,
+    ListRequest,
     Name,
     Page,
     Request,
     RowNumber,
     RowNumbers,
+    copy_fields,
     operation,
 )
 from tablewright.operations.paging import format_cell_position, page_newest_first, read_cell_position
@@ -57,11 +59,9 @@ class Rejected(Struct, frozen=True):
     refused: int
 
 
-class ListProposals(Request, frozen=True):
+class ListProposals(ListRequest, frozen=True):
     table: Annotated[Name, msgspec.Meta(description="Only those of this table, by its id or name.")] = ""
     all: Annotated[bool, msgspec.Meta(description="Include decided proposals.")] = False
-    limit: Limit = USUAL_LIMIT
-    after: After = ""
 
 
 @operation("read")
@@ -83,8 +83,7 @@ async def get_proposal(services: Services, request: GetProposal) -> ProposalHead
     return await services.store.proposals.get(request.proposal_id)
 
 
-class ListOperations(Request, frozen=True):
-    proposal_id: ProposalId
+class ListOperations(GetProposal, frozen=True):
     failed: Annotated[bool | None, msgspec.Meta(description="Only cells that stayed empty, or only the others.")] = None
     limit: Limit = USUAL_LIMIT
     after: After = ""
@@ -106,10 +105,9 @@ async def list_operations(services: Services, request: ListOperations) -> Operat
     return OperationPage(operations=tuple(some), next=more)
 
 
-class ChosenCells(Request, frozen=True):
+class ChosenCells(GetProposal, frozen=True):
     """All cells that are open, unless narrowed."""
 
-    proposal_id: ProposalId
     rows: RowNumbers = ()
     fields: FieldNames = ()
     min_confidence: Annotated[
@@ -120,7 +118,7 @@ class ChosenCells(Request, frozen=True):
     )
 
     def selection(self) -> Selection:
-        return Selection(rows=self.rows, fields=self.fields, min_confidence=self.min_confidence, below=self.below)
+        return copy_fields(Selection, self)
 
 
 class ApplyProposal(ChosenCells, frozen=True):
@@ -154,10 +152,9 @@ class OwnCell(CellPlace, frozen=True):
     ]
 
 
-class DecideProposal(Request, frozen=True):
+class DecideProposal(GetProposal, frozen=True):
     """Cell by cell. What is not named stays open; all is written as one change."""
 
-    proposal_id: ProposalId
     accepted: Annotated[
         tuple[CellPlace, ...],
         msgspec.Meta(max_length=100_000, examples=[[{"row_id": 1, "field": "Founded"}]]),

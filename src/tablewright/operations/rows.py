@@ -19,14 +19,17 @@ from tablewright.operations.operation import (
     MAX_NUMBER,
     USUAL_LIMIT,
     After,
+    ColumnRequest,
     FieldName,
     Limit,
     Name,
     Page,
     Request,
-    RowNumber,
+    RowRequest,
     TableRef,
+    TableRequest,
     Text,
+    copy_fields,
     operation,
 )
 from tablewright.operations.paging import page_by_cell
@@ -35,9 +38,6 @@ from tablewright.values.row_names import current_row_key
 
 if TYPE_CHECKING:
     from tablewright.services import Services
-
-# Stored text around a quote: two or three sentences on each side.
-EXCERPT_MARGIN_CHARACTERS = 300
 
 TypedValue = Annotated[str, msgspec.Meta(max_length=VALUE_LIMITS.typed)]
 
@@ -61,20 +61,14 @@ def show_row(table: Table, row: Row) -> RowShown:
     return RowShown(row_id=row.id, key=current_row_key(row, table.key_field), cells=cells)
 
 
-class GetRow(Request, frozen=True):
-    table: TableRef
-    row_id: RowNumber
-
-
 @operation("read")
-async def get_row(services: Services, request: GetRow) -> RowShown:
+async def get_row(services: Services, request: RowRequest) -> RowShown:
     """One row with all its cells."""
     table = await services.table(request.table)
     return show_row(table, await services.row(table.id, request.row_id))
 
 
-class ListRows(Request, frozen=True):
-    table: TableRef
+class ListRows(TableRequest, frozen=True):
     limit: Limit = USUAL_LIMIT
     after: Annotated[int, msgspec.Meta(ge=0, le=MAX_NUMBER, description="Start after the row with this number.")] = 0
     status: Annotated[Status | None, msgspec.Meta(description="Only rows in which a cell has this status.")] = None
@@ -179,10 +173,9 @@ def measure_row(row: RowShown) -> int:
         return len(repr(row)) + labels
 
 
-class AddRows(Request, frozen=True):
+class AddRows(TableRequest, frozen=True):
     """Each an object of column names and values, as a person would type them."""
 
-    table: TableRef
     rows: Annotated[
         tuple[dict[Name, Text], ...],
         msgspec.Meta(min_length=1, max_length=10_000, examples=[[{"Company": "Wrenbury Looms", "Founded": "1894"}]]),
@@ -198,13 +191,8 @@ async def add_rows(services: Services, request: AddRows) -> Changed:
     return Changed(change=await services.changes.write_values(table.id, {}, request.rows))
 
 
-class RemoveRowRequest(Request, frozen=True):
-    table: TableRef
-    row_id: RowNumber
-
-
 @operation("write")
-async def remove_row(services: Services, request: RemoveRowRequest) -> Changed:
+async def remove_row(services: Services, request: RowRequest) -> Changed:
     """Remove a row; undoing the change restores it."""
     table = await services.table(request.table)
     await services.row(table.id, request.row_id)
@@ -245,17 +233,8 @@ class FieldSpec(Request, frozen=True):
         name = self.name.strip()
         if not name or any(not each.isprintable() or each in "{}" for each in name):
             raise BadField("A column's name has no braces and no control characters, and is not empty.")
-        return Field(
-            name=check_field_name(name, name),
-            type=self.type,
-            question=self.question.strip(),
-            description=self.description.strip(),
-            unit=self.unit.strip(),
-            options=self.options,
-            required=self.required,
-            role=self.role,
-            depends_on=self.depends_on,
-        )
+        texts = {each: getattr(self, each).strip() for each in ("question", "description", "unit")}
+        return copy_fields(Field, self, name=check_field_name(name, name), **texts)
 
 
 # Columns as objects, or as texts such as "Founded:number=What year was {Company} founded?".
@@ -297,13 +276,8 @@ async def change_field(services: Services, request: ChangeColumn) -> Changed:
     return Changed(change=await services.changes.edit(table.id, [edit], f"changed column {old.name}"))
 
 
-class RemoveColumn(Request, frozen=True):
-    table: TableRef
-    field: FieldName
-
-
 @operation("write")
-async def remove_field(services: Services, request: RemoveColumn) -> Changed:
+async def remove_field(services: Services, request: ColumnRequest) -> Changed:
     """Remove a column with its cells; undoing the change restores them."""
     table = await services.table(request.table)
     old = table.require_field(request.field)
@@ -314,9 +288,7 @@ async def remove_field(services: Services, request: RemoveColumn) -> Changed:
 # ── cells ───────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-class CellRequest(Request, frozen=True):
-    table: TableRef
-    row_id: RowNumber
+class CellRequest(RowRequest, frozen=True):
     field: FieldName
 
 
@@ -379,9 +351,10 @@ async def cut_excerpt(services: Services, evidence: Evidence) -> Excerpt | None:
     text = await services.stored_text(evidence.content_hash)
     if text is None or not 0 <= evidence.start <= evidence.end <= len(text):
         return None
-    start = max(0, evidence.start - EXCERPT_MARGIN_CHARACTERS)
+    # Two or three sentences on each side.
+    start, end = max(0, evidence.start - 300), evidence.end + 300
     return Excerpt(
-        text=text[start : evidence.end + EXCERPT_MARGIN_CHARACTERS],
+        text=text[start:end],
         start=start,
         quote_start=evidence.start - start,
         quote_end=evidence.end - start,
@@ -445,8 +418,7 @@ class StalePage(Page, frozen=True):
     cells: tuple[StaleCell, ...]
 
 
-class ListStaleCells(Request, frozen=True):
-    table: TableRef
+class ListStaleCells(TableRequest, frozen=True):
     limit: Limit = USUAL_LIMIT
     after: After = ""
 

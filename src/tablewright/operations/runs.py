@@ -26,10 +26,12 @@ from tablewright.operations.operation import (
     USUAL_LIMIT,
     After,
     Limit,
+    ListRequest,
     Name,
     Page,
     Request,
     RowNumber,
+    copy_fields,
     operation,
 )
 from tablewright.operations.paging import page_by_number, page_newest_first, read_moment
@@ -37,9 +39,6 @@ from tablewright.operations.paths import hide_existence, path_hider_for
 
 if TYPE_CHECKING:
     from tablewright.services import Services
-
-# Entries of a run's spec that are only for the processes that work on it.
-INTERNAL_KEYS = frozenset({"settings", "paths", "host", SINCE, HOLDER, SETBACKS, TALLY})
 
 RunId = Annotated[str, msgspec.Meta(min_length=1, max_length=200, description="The run's id.")]
 
@@ -89,9 +88,7 @@ class AttemptPage(Page, frozen=True):
     rows: tuple[RowAttempts, ...]
 
 
-class ListRuns(Request, frozen=True):
-    limit: Limit = USUAL_LIMIT
-    after: After = ""
+class ListRuns(ListRequest, frozen=True):
     table: Annotated[Name, msgspec.Meta(description="Only those of this table.")] = ""
 
 
@@ -187,10 +184,10 @@ async def show_run(services: Services, run: Run, *, reasons: bool = False) -> Ru
     done = run.done if run.total else tally.rows
     is_interrupted = await services.jobs.is_interrupted(run)
     hide = path_hider_for(services.person, services.settings)
-    return RunShown(
+    return copy_fields(
+        RunShown,
+        run,
         run_id=run.id,
-        kind=run.kind,
-        table_id=run.table_id,
         proposal_id=proposal_id,
         status="interrupted" if is_interrupted else "stopping" if run.stopping else run.status,
         done=done,
@@ -204,14 +201,15 @@ async def show_run(services: Services, run: Run, *, reasons: bool = False) -> Ru
         incomplete=tally.incomplete,
         skipped_rows=tally.skipped_rows,
         seconds_left=None if is_interrupted else seconds_left(run, datetime.now(UTC).isoformat()),
-        usage=run.usage,
         cost_usd=run.usage.cost_usd if _is_priced(run, services.settings.model) else None,
         error=hide(run.error) if run.error else None,
         owner=run.owner if services.person is None else "",
-        started_at=run.started_at,
-        finished_at=run.finished_at,
-        last_event=run.last_event,
-        spec={name: value for name, value in run.spec.items() if name not in INTERNAL_KEYS},
+        # The others are only for the processes that work on it.
+        spec={
+            name: value
+            for name, value in run.spec.items()
+            if name not in ("settings", "paths", "host", SINCE, HOLDER, SETBACKS, TALLY)
+        },
     )
 
 

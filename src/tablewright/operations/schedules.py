@@ -8,7 +8,15 @@ import msgspec
 
 from tablewright.domain.model import Struct
 from tablewright.domain.run import ACTOR, PERSON, Routine
-from tablewright.operations.operation import FieldNames, Name, Request, TableRef, check_permission, operation
+from tablewright.operations.operation import (
+    FieldNames,
+    Name,
+    Request,
+    TableRequest,
+    check_permission,
+    copy_fields,
+    operation,
+)
 
 if TYPE_CHECKING:
     from tablewright.services import Services
@@ -49,23 +57,13 @@ async def list_schedules(services: Services, request: ListSchedules) -> Schedule
         seen = {table.id for table in await services.store.tables.all()}
         found = [each for each in await services.jobs.schedules() if each.table_id in seen]
     shown = [
-        ScheduleShown(
-            table_id=each.table_id,
-            routine=each.routine,
-            cron=each.cron,
-            fields=tuple(each.spec.get("fields", ())),
-            apply=bool(each.spec.get("apply")),
-            last_at=each.last_at,
-            author=each.author,
-            paused=each.paused,
-        )
+        copy_fields(ScheduleShown, each, fields=tuple(each.spec.get("fields", ())), apply=bool(each.spec.get("apply")))
         for each in found
     ]
     return ScheduleList(schedules=tuple(shown))
 
 
-class SetSchedule(Request, frozen=True, kw_only=True):
-    table: TableRef
+class SetSchedule(TableRequest, frozen=True, kw_only=True):
     every: Annotated[
         str,
         msgspec.Meta(
@@ -109,12 +107,8 @@ async def set_schedule(services: Services, request: SetSchedule) -> ScheduleList
     return await list_schedules(services, ListSchedules(table=table.id))
 
 
-class RemoveSchedules(Request, frozen=True):
-    table: TableRef
-
-
 @operation("write")
-async def remove_schedules(services: Services, request: RemoveSchedules) -> SchedulesRemoved:
+async def remove_schedules(services: Services, request: TableRequest) -> SchedulesRemoved:
     """Remove the schedules of a table."""
     table = await services.table(request.table)
     return SchedulesRemoved(removed=await services.jobs.unschedule(table.id))

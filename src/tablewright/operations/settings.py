@@ -10,17 +10,13 @@ import msgspec
 
 from tablewright.domain.health import Check, LocalServer
 from tablewright.domain.model import Struct
-from tablewright.operations.health import NoInput
-from tablewright.operations.operation import Request, operation
+from tablewright.operations.operation import NoInput, Request, copy_fields, operation
 from tablewright.operations.paths import path_hider_for
 from tablewright.settings import DECLARED, Settings
 from tablewright.settings_sources import change_settings, find_set_elsewhere, write_saved
 
 if TYPE_CHECKING:
     from tablewright.services import Services
-
-# In the audit log: the thing that settings belong to, and the detail if none is changed.
-SERVER, ALL_DEFAULT = "server", "all as they come"
 
 Changes = Annotated[
     dict[Annotated[str, msgspec.Meta(max_length=100)], Annotated[str, msgspec.Meta(max_length=20_000)]],
@@ -50,12 +46,12 @@ async def list_settings(services: Services, request: NoInput) -> SettingsShown:
     settings, hide = services.settings, path_hider_for(services.person, services.settings)
     shown, usual, elsewhere = settings.shown, Settings().texts, find_set_elsewhere()
     found = [
-        SettingShown(
+        copy_fields(
+            SettingShown,
+            declared,
             name=name,
             value=hide(shown[name]),
             default=usual[name],
-            accepted=declared.accepted,
-            help=declared.help,
             set_by=hide(elsewhere.get(name, "")),
         )
         for name, declared in DECLARED.items()
@@ -85,9 +81,10 @@ async def note_settings(services: Services, actor: str = "") -> None:
     usual = Settings().shared
     said = "; ".join(f"{name} = {value}" for name, value in services.settings.shared.items() if value != usual[name])
     entries = await services.store.audit.entries(action="settings", limit=1_000)
-    last = [each for each in entries if each.thing == SERVER]
-    if not last or last[0].detail != (said or ALL_DEFAULT):
-        await services.store.audit.note("settings", SERVER, said or ALL_DEFAULT, who=actor)
+    said, server = said or "all as they come", "server"
+    last = [each for each in entries if each.thing == server]
+    if not last or last[0].detail != said:
+        await services.store.audit.note("settings", server, said, who=actor)
 
 
 def check_can_work(settings: Settings) -> None:

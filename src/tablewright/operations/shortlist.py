@@ -18,13 +18,13 @@ from tablewright.domain.run import STAGE_OF_STEP, Progress, ProgressCallback, ig
 from tablewright.domain.shortlist import ChatReply, Phase, Ranking, ShortlistState
 from tablewright.errors import EditConflict, NotFound
 from tablewright.operations.operation import (
-    USUAL_LIMIT,
-    After,
     FileWritten,
-    Limit,
+    ListRequest,
+    NoInput,
     Page,
     Question,
     Request,
+    copy_fields,
     operation,
 )
 from tablewright.operations.paging import page_newest_first
@@ -63,36 +63,17 @@ class TurnTaken(Struct, frozen=True):
     run_id: str
 
 
-class ListShortlists(Request, frozen=True):
-    limit: Limit = USUAL_LIMIT
-    after: After = ""
-
-
 @operation("read")
-async def list_shortlists(services: Services, request: ListShortlists) -> ShortlistPage:
+async def list_shortlists(services: Services, request: ListRequest) -> ShortlistPage:
     """Shortlists, newest first."""
     found = await services.store.shortlists.all()
     some, more = page_newest_first(found, request.after, request.limit, lambda each: (each.created_at, each.id))
-    heads = [
-        ShortlistHead(
-            id=each.id,
-            phase=each.phase,
-            product_type=each.requirements.product_type,
-            table_id=each.table_id,
-            created_at=each.created_at,
-            updated_at=each.updated_at,
-        )
-        for each in some
-    ]
-    return ShortlistPage(shortlists=tuple(heads), next=more)
-
-
-class StartShortlist(Request, frozen=True):
-    pass
+    heads = tuple(copy_fields(ShortlistHead, each, product_type=each.requirements.product_type) for each in some)
+    return ShortlistPage(shortlists=heads, next=more)
 
 
 @operation("run")
-async def start_shortlist(services: Services, request: StartShortlist) -> ShortlistState:
+async def start_shortlist(services: Services, request: NoInput) -> ShortlistState:
     """Start a conversation; keep its id."""
     return await services.store.shortlists.start()
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import msgspec
 
@@ -16,13 +16,14 @@ from tablewright.errors import UsageError
 from tablewright.operations.operation import (
     MAX_NUMBER,
     USUAL_LIMIT,
-    After,
     FileWritten,
     Limit,
+    ListRequest,
     Name,
     Page,
     Request,
-    TableRef,
+    TableRequest,
+    copy_fields,
     operation,
 )
 from tablewright.operations.paging import page_oldest_first
@@ -31,8 +32,6 @@ if TYPE_CHECKING:
     from tablewright.services import Services
 
 KeyField = Annotated[Name, msgspec.Meta(description="The column that names a row; default: the first text column.")]
-# Tags are shown as chips in one line of the list of tables.
-MOST_TAGS, LONGEST_TAG = 12, 40
 Scalar = str | int | float | bool | None
 
 
@@ -66,13 +65,8 @@ class Removed(Struct, frozen=True):
     removed: str
 
 
-class ListTables(Request, frozen=True):
-    limit: Limit = USUAL_LIMIT
-    after: After = ""
-
-
 @operation("read")
-async def list_tables(services: Services, request: ListTables) -> TablePage:
+async def list_tables(services: Services, request: ListRequest) -> TablePage:
     """The tables you can see, oldest first."""
     found = await services.tables()
     some, more = page_oldest_first(found, request.after, request.limit, lambda table: (table.created_at, table.id))
@@ -117,14 +111,8 @@ class ImportTable(Request, frozen=True):
 
     def to_options(self) -> FileOptions:
         check_name(self.name, "a table")
-        return FileOptions(
-            name=self.name.strip(),
-            key_field=self.key_field,
-            header=self.header,
-            sheet=self.sheet or None,
-            delimiter=self.delimiter or None,
-            encoding=self.encoding or None,
-        )
+        given: dict[str, Any] = {each: getattr(self, each) or None for each in ("sheet", "delimiter", "encoding")}
+        return FileOptions(name=self.name.strip(), key_field=self.key_field, header=self.header, **given)
 
 
 @operation("write")
@@ -139,13 +127,8 @@ async def import_table(
 
 def describe_import(imported: ImportOutcome) -> TableImported:
     table = imported.table
-    return TableImported(
-        table_id=table.id,
-        name=table.name,
-        key_field=table.key_field,
-        row_count=imported.rows,
-        fields=table.fields,
-        warnings=tuple(imported.warnings),
+    return copy_fields(
+        TableImported, table, table_id=table.id, row_count=imported.rows, warnings=tuple(imported.warnings)
     )
 
 
@@ -164,11 +147,10 @@ class TableExported(FileWritten, frozen=True):
 
     @property
     def warnings(self) -> list[str]:
-        return ExportOutcome(row_count=self.row_count, stale=self.stale, flagged=self.flagged).warnings
+        return copy_fields(ExportOutcome, self).warnings
 
 
-class ExportTable(Request, frozen=True):
-    table: TableRef
+class ExportTable(TableRequest, frozen=True):
     format: TableFormat = "csv"
     evidence: Annotated[
         bool, msgspec.Meta(description="Add source, quote, confidence, basis, status, reason and stale.")
@@ -187,13 +169,10 @@ async def export_table(
     done = await export_table_file(
         services, table.id, path, evidence=request.evidence, cost=request.cost, progress=progress
     )
-    return TableExported(
-        name=table.name, file=str(path), row_count=done.row_count, stale=done.stale, flagged=done.flagged
-    )
+    return copy_fields(TableExported, done, name=table.name, file=str(path))
 
 
-class SendToSheets(Request, frozen=True):
-    table: TableRef
+class SendToSheets(TableRequest, frozen=True):
     to: Annotated[
         str,
         msgspec.Meta(
@@ -217,26 +196,20 @@ async def send_to_sheets(
 # ── one table ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-class GetTable(Request, frozen=True):
-    table: TableRef
-
-
 @operation("read")
-async def get_table(services: Services, request: GetTable) -> TableShown:
+async def get_table(services: Services, request: TableRequest) -> TableShown:
     """A table without its rows."""
     table = await services.table(request.table)
-    return TableShown(
+    return copy_fields(
+        TableShown,
+        table,
         table_id=table.id,
-        name=table.name,
-        key_field=table.key_field,
         row_count=await services.count(table.id),
         cost_usd=await services.store.runs.cost(table.id),
-        fields=table.fields,
     )
 
 
-class RenameTable(Request, frozen=True):
-    table: TableRef
+class RenameTable(TableRequest, frozen=True):
     name: Annotated[str, msgspec.Meta(min_length=1, max_length=300)]
 
 
@@ -246,11 +219,10 @@ async def rename_table(services: Services, request: RenameTable) -> TableShown:
     check_name(request.name, "a table")
     table = await services.table(request.table)
     await services.store.tables.rename(table.id, request.name)
-    return await get_table(services, GetTable(table=table.id))
+    return await get_table(services, TableRequest(table=table.id))
 
 
-class TagTable(Request, frozen=True):
-    table: TableRef
+class TagTable(TableRequest, frozen=True):
     tags: Annotated[
         tuple[Annotated[str, msgspec.Meta(max_length=300)], ...],
         msgspec.Meta(max_length=100, description="Words to find it by, in place of those it has."),
@@ -266,18 +238,15 @@ async def tag_table(services: Services, request: TagTable) -> TableTags:
     """Set the tags of a table: words to find it by."""
     kept = dict.fromkeys(" ".join(tag.split()) for tag in request.tags)
     tags = tuple(tag for tag in kept if tag)
-    if len(tags) > MOST_TAGS or any(len(tag) > LONGEST_TAG for tag in tags):
-        raise UsageError(f"A table has at most {MOST_TAGS} tags of {LONGEST_TAG} characters.")
+    # They are shown as chips in one line of the list of tables.
+    if len(tags) > 12 or any(len(tag) > 40 for tag in tags):
+        raise UsageError("A table has at most 12 tags of 40 characters.")
     await services.store.tables.set_tags((await services.table(request.table)).id, tags)
     return TableTags(tags=tags)
 
 
-class RemoveTable(Request, frozen=True):
-    table: TableRef
-
-
 @operation("write")
-async def remove_table(services: Services, request: RemoveTable) -> Removed:
+async def remove_table(services: Services, request: TableRequest) -> Removed:
     """Delete a table with its history, runs and proposals, permanently."""
     table = await services.table(request.table)
     await delete_table(services, table.id)
@@ -300,8 +269,7 @@ class ChangePage(Struct, frozen=True):
     next: int | None
 
 
-class ListChanges(Request, frozen=True):
-    table: TableRef
+class ListChanges(TableRequest, frozen=True):
     limit: Limit = USUAL_LIMIT
     before: Annotated[
         int | None, msgspec.Meta(description="Only changes before this number.", extra_json_schema={"minimum": 1})
@@ -322,10 +290,9 @@ async def list_changes(services: Services, request: ListChanges) -> ChangePage:
     return ChangePage(changes=tuple(found), next=found[-1].number if more else None)
 
 
-class Undo(Request, frozen=True):
+class Undo(TableRequest, frozen=True):
     """One of `run`, `change` and `to`, or none: then the last change is undone."""
 
-    table: TableRef
     run: Annotated[Name | None, msgspec.Meta(description="Everything that this run changed.")] = None
     change: Annotated[
         Annotated[int, msgspec.Meta(ge=1, le=MAX_NUMBER)] | None,

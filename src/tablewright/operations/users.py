@@ -24,13 +24,13 @@ from tablewright.domain.access import (
 from tablewright.domain.model import Struct
 from tablewright.errors import Forbidden, NotFound, UsageError
 from tablewright.operations.operation import (
-    USUAL_LIMIT,
-    After,
-    Limit,
+    ListRequest,
     Name,
+    NoInput,
     Page,
     Request,
     check_permission,
+    copy_fields,
     operation,
 )
 from tablewright.operations.paging import read_position_number
@@ -75,7 +75,7 @@ class UserRequest(Request, frozen=True):
 
 
 def show_user(person: Person) -> UserShown:
-    return UserShown(id=person.id, name=person.name, role=person.role, tables=tuple(sorted(person.tables)))
+    return copy_fields(UserShown, person, tables=tuple(sorted(person.tables)))
 
 
 async def find_user(services: Services, name: str) -> Person:
@@ -85,12 +85,8 @@ async def find_user(services: Services, name: str) -> Person:
     raise NotFound(f"There is no user {name!r}.")
 
 
-class ListUsers(Request, frozen=True):
-    pass
-
-
 @operation("administer")
-async def list_users(services: Services, request: ListUsers) -> UserList:
+async def list_users(services: Services, request: NoInput) -> UserList:
     """List all users, by name, with their roles and the tables they see."""
     return UserList(users=tuple(map(show_user, await services.store.users.all())))
 
@@ -286,9 +282,7 @@ class AuditPage(Page, frozen=True):
     entries: tuple[AuditEntry, ...]
 
 
-class ListAudit(Request, frozen=True):
-    limit: Limit = USUAL_LIMIT
-    after: After = ""
+class ListAudit(ListRequest, frozen=True):
     action: Annotated[Action | None, msgspec.Meta(description="Only of this kind.")] = None
     who: Annotated[str, msgspec.Meta(max_length=80, description="Only what this user did.")] = ""
 

@@ -15,7 +15,8 @@ from tablewright.domain.fieldspec import parse_field
 from tablewright.errors import DiskFull
 from tablewright.operations.files import import_table_file
 from tablewright.operations.fill import plan_fill
-from tablewright.operations.tables import RemoveTable, remove_table
+from tablewright.operations.operation import TableRequest
+from tablewright.operations.tables import remove_table
 from tablewright.services import Services
 from tablewright.settings import Settings
 from tablewright.settings_sources import load_settings
@@ -87,7 +88,7 @@ async def undisturbed(postgres_url: str, settings: Settings, small_world: World)
 
 
 async def forget(services: Services, table_id: str) -> None:
-    await remove_table(services, RemoveTable(table=table_id))
+    await remove_table(services, TableRequest(table=table_id))
     for kind in ("model", "search"):
         await services.store.cache.clear(kind)
 

@@ -17,7 +17,8 @@ from tablewright.engine.runs import queue
 from tablewright.errors import RunError
 from tablewright.operations.files import import_table_file
 from tablewright.operations.fill import plan_fill
-from tablewright.operations.tables import RemoveTable, remove_table
+from tablewright.operations.operation import TableRequest
+from tablewright.operations.tables import remove_table
 from tablewright.services import Services
 from tablewright.settings import Settings
 from tests.patience import PATIENCE
@@ -154,7 +155,7 @@ async def test_a_run_whose_table_is_removed_says_so(services: Services) -> None:
 
     def watch(progress: Progress) -> None:
         if progress.stage == "row_done" and not removing:
-            removing.append(asyncio.ensure_future(remove_table(services, RemoveTable(table="companies"))))
+            removing.append(asyncio.ensure_future(remove_table(services, TableRequest(table="companies"))))
 
     fill = await plan_fill(services, "companies", [FIELD], "pipeline", watch=watch)
     with pytest.raises(RunError, match="its table was removed"):

@@ -14,7 +14,8 @@ from tablewright.interfaces.page.table import page as table_page
 from tablewright.operations import fill
 from tablewright.operations.files import import_table_file, import_table_rows
 from tablewright.operations.fill import plan_fill
-from tablewright.operations.tables import RemoveTable, remove_table
+from tablewright.operations.operation import TableRequest
+from tablewright.operations.tables import remove_table
 from tablewright.services import Services
 from tests.interfaces.page.conftest import PATIENCE, NewPage, playwright
 from tests.interfaces.page.test_open_pages import enter
@@ -51,7 +52,7 @@ async def test_a_proposal_and_a_table_that_end_elsewhere_end_here(server: Served
         await expect(page.locator(".tw-waiting")).to_be_hidden()
         await expect(cell(page, 1, "Double")).to_have_count(0)
 
-        server.do(lambda services: remove_table(services, RemoveTable(table=table_id)))
+        server.do(lambda services: remove_table(services, TableRequest(table=table_id)))
         await expect(page.get_by_role("heading", name="There is no table")).to_be_visible()
         await expect(page.get_by_role("link", name="All tables", exact=True)).to_be_visible()
         await expect(page.get_by_role("alert")).to_have_count(0)

@@ -73,7 +73,8 @@ def find_command(
     Without a model, only tables whose headers match the columns you ask for are read.
     """
     from tablewright.formats.tables.write import target_format
-    from tablewright.operations.find import FindMore, FoundRef, PlanFind, estimate_find, get_found, plan_find
+    from tablewright.operations.find import FindMore, PlanFind, estimate_find, get_found, plan_find
+    from tablewright.operations.operation import TableRequest
 
     if sum(map(bool, (question, more, show))) != 1:
         raise UsageError(
@@ -88,10 +89,10 @@ def find_command(
 
     async def work(services: Services) -> FoundRows | None:
         if show:
-            found = await get_found(services, FoundRef(table=show))
+            found = await get_found(services, TableRequest(table=show))
         else:
             if more:
-                table_id = (await get_found(services, FoundRef(table=more))).table_id
+                table_id = (await get_found(services, TableRequest(table=more))).table_id
             else:
                 request = PlanFind(question=question, fields=fields, where=where, rows=rows or DEFAULT_ROWS)
                 planned = await plan_find(services, request)
@@ -99,7 +100,7 @@ def find_command(
                 if not json:
                     print_plan(planned)
             if estimate:
-                likely = await estimate_find(services, FoundRef(table=table_id))
+                likely = await estimate_find(services, TableRequest(table=table_id))
                 output.print_json(likely) if json else views.print_estimate(likely)
                 output.print_note(f"Find its rows with `tablewright find --more {table_id}`.")
                 return None

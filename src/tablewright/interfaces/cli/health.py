@@ -14,7 +14,8 @@ from tablewright.interfaces.cli.root import Json, app, load_confirmed_settings
 if TYPE_CHECKING:
     from tablewright.domain.health import ModelTrial
     from tablewright.errors import BadSetting
-    from tablewright.operations.health import ModelPulled, Models, NoInput, ParameterShown, PullModel
+    from tablewright.operations.health import ModelPulled, Models, ParameterShown, PullModel
+    from tablewright.operations.operation import NoInput
     from tablewright.operations.settings import SettingsShown
 
 models = typer.Typer(no_args_is_help=True, help="Local models: list, pull, test.")

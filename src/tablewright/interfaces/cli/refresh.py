@@ -284,6 +284,7 @@ def schedule_command(
 ) -> None:
     """Recheck or refresh a table every day or week, by a worker or server that is up then; or show the schedules."""
     from tablewright.operations import schedules
+    from tablewright.operations.operation import TableRequest
 
     if (every or remove) and not table:
         raise UsageError("Which table?", advice="Name it: tablewright tables schedule TABLE --every day.")
@@ -293,7 +294,7 @@ def schedule_command(
     async def work(services: Services) -> tuple[ScheduleList, int]:
         removed = 0
         if remove:
-            removed = (await schedules.remove_schedules(services, schedules.RemoveSchedules(table=table))).removed
+            removed = (await schedules.remove_schedules(services, TableRequest(table=table))).removed
         if every:
             request = schedules.SetSchedule(
                 table=table, every=every, routine=routine, fields=tuple(field or ()), apply=apply

@@ -99,7 +99,7 @@ def research_command(
     """
     from tablewright.formats.reports.write import report_format
     from tablewright.operations import research as verbs
-    from tablewright.operations.operation import NO_LIMIT
+    from tablewright.operations.operation import NO_LIMIT, ListRequest
 
     if out is not None:
         report_format(out)  # refuse an unknown format before anything is spent
@@ -144,7 +144,7 @@ def research_command(
         return found
 
     if list_all:
-        everything = verbs.ListResearch(limit=NO_LIMIT)
+        everything = ListRequest(limit=NO_LIMIT)
         page = run_with_services(lambda services: verbs.list_research(services, everything), flags)
         print_research_list(page, as_json=json)
     elif refine:

@@ -59,7 +59,7 @@ def shortlist_command(
     Without a model you fill in a form, and what you type is used as search words.
     """
     from tablewright.operations import shortlist as verbs
-    from tablewright.operations.operation import NO_LIMIT
+    from tablewright.operations.operation import NO_LIMIT, ListRequest, NoInput
 
     flags = {"model": model, "search": search, "budget": budget, "rates": rates}
     if action:
@@ -70,7 +70,7 @@ def shortlist_command(
         output.print_json(removed) if json else output.print_note(f"Removed {removed.removed}; its table stays.")
         return
     if list_all:
-        everything = verbs.ListShortlists(limit=NO_LIMIT)
+        everything = ListRequest(limit=NO_LIMIT)
         print_shortlists(
             run_with_services(lambda services: verbs.list_shortlists(services, everything), flags), as_json=json
         )
@@ -82,7 +82,7 @@ def shortlist_command(
         if conversation:
             state = await verbs.get_shortlist(services, verbs.GetShortlist(shortlist=conversation))
         else:
-            state = await verbs.start_shortlist(services, verbs.StartShortlist())
+            state = await verbs.start_shortlist(services, NoInput())
         turns = []
         # Without a model only the fields of a form can be understood.
         is_form = not conversation and services.settings.model == "builtin"

@@ -21,12 +21,12 @@ from tablewright.interfaces.wording import format_dollars
 if TYPE_CHECKING:
     from tablewright.domain.files import SheetsExport
     from tablewright.domain.history import Rollback, WrittenValue
+    from tablewright.operations.operation import TableRequest
     from tablewright.operations.rows import Changed, RowShown, SetCellRequest
     from tablewright.operations.tables import (
         ExportTable,
         ImportTable,
         ListChanges,
-        RemoveTable,
         TableExported,
         TablePage,
         TableShown,
@@ -96,7 +96,8 @@ def show_table_command(
 ) -> None:
     """Show a table, or with --row and --field one cell and where it came from."""
     from tablewright.operations import rows as of_rows
-    from tablewright.operations.tables import GetTable, get_table
+    from tablewright.operations.operation import RowRequest, TableRequest
+    from tablewright.operations.tables import get_table
 
     if field is not None and row is None:
         raise UsageError("--field needs --row.", advice="Say which cell: --row 3 --field Price.")
@@ -111,9 +112,9 @@ def show_table_command(
                 title = f"{head.name}, row {row}, {shown_cell.field}"
                 views.print_cell(title, shown_cell.cell, cost=cost)
             return
-        about = await get_table(services, GetTable(table=head.id))
+        about = await get_table(services, TableRequest(table=head.id))
         if row is not None:
-            shown = [await of_rows.get_row(services, of_rows.GetRow(table=head.id, row_id=row))]
+            shown = [await of_rows.get_row(services, RowRequest(table=head.id, row_id=row))]
         else:
             shown = await read_first_rows(services, head.id, rows)
         if json:
@@ -315,7 +316,7 @@ def undo_change_command(reply: Rollback) -> None:
 
 
 @command(commands, "tables.remove_table", name="remove", arguments=("table",))
-def remove_table_command(request: RemoveTable, yes: Yes = False, json: Json = False) -> None:
+def remove_table_command(request: TableRequest, yes: Yes = False, json: Json = False) -> None:
     from tablewright.operations.tables import remove_table
 
     async def work(services: Services) -> str:

@@ -12,11 +12,11 @@ from tablewright.interfaces.cli.root import Json, app, run_with_services
 
 if TYPE_CHECKING:
     from tablewright.domain.access import MeteredResource, SharedThing
+    from tablewright.operations.operation import NoInput
     from tablewright.operations.sharing import ShareThing
     from tablewright.operations.tables import Removed
     from tablewright.operations.users import (
         AuditPage,
-        ListUsers,
         QuotasShown,
         TokenList,
         TokenMade,
@@ -35,7 +35,7 @@ Limit = Annotated[str, typer.Option(metavar="N", help="A number, or none: as the
 
 
 @command(users, "users.list_users", name="list")
-def list_users_command(request: ListUsers, json: Json = False) -> None:
+def list_users_command(request: NoInput, json: Json = False) -> None:
     """List the users, their roles, and the tables they see."""
     from tablewright.operations import users as verbs
 

@@ -21,8 +21,8 @@ from tablewright.interfaces.mcp.context import ToolContext
 from tablewright.operations.ask import ConversationRequest, ExportResult, export_result, get_conversation
 from tablewright.operations.documents import DocumentRequest, get_document_text
 from tablewright.operations.files import export_table_file
-from tablewright.operations.operation import NO_LIMIT
-from tablewright.operations.research import GetResearch, ListResearch, get_research, list_research
+from tablewright.operations.operation import NO_LIMIT, ListRequest
+from tablewright.operations.research import GetResearch, get_research, list_research
 
 Params = ParamSpec("Params")
 
@@ -86,7 +86,7 @@ class Resources:
     async def all(self) -> list[Resource]:
         """Return the newest resources of each kind; the tools list them all."""
         tables = await self._services.tables()
-        researches = (await list_research(self._services, ListResearch(limit=NO_LIMIT))).researches
+        researches = (await list_research(self._services, ListRequest(limit=NO_LIMIT))).researches
         reports = [each for each in researches if each.status in ("done", "partial")]
         documents = await self._services.store.documents.all(readable=True)
         return [

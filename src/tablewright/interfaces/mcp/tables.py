@@ -26,10 +26,10 @@ from tablewright.interfaces.mcp.answers import (
 from tablewright.interfaces.mcp.context import ToolContext
 from tablewright.interfaces.wording import MCP, reword_advice
 from tablewright.operations import rows, tables
-from tablewright.operations.ask import ListConversations, list_conversations
-from tablewright.operations.documents import ListDocumentGroups, list_document_tables
+from tablewright.operations.ask import list_conversations
+from tablewright.operations.documents import list_document_tables
 from tablewright.operations.fill import RecheckResult, recheck
-from tablewright.operations.operation import NO_LIMIT
+from tablewright.operations.operation import NO_LIMIT, ListRequest, NoInput
 from tablewright.operations.rows import CellRequest, CellShown, TypedValue, get_cell
 from tablewright.operations.runs import show_run
 from tablewright.operations.tables import ImportTable, delete_table, import_table
@@ -95,9 +95,9 @@ class TableTools:
                     for each in await self._services.store.documents.all()
                 ]
             case "document_kinds":
-                found = list((await list_document_tables(self._services, ListDocumentGroups())).tables)
+                found = list((await list_document_tables(self._services, NoInput())).tables)
             case "conversations":
-                everything = ListConversations(limit=NO_LIMIT)
+                everything = ListRequest(limit=NO_LIMIT)
                 found = list((await list_conversations(self._services, everything)).conversations)
         some, place = cut_page(found, after, limit)
         if what == "runs":  # of which no more are counted than are asked for

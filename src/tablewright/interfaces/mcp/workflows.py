@@ -28,17 +28,8 @@ from tablewright.interfaces.mcp.context import (
 )
 from tablewright.interfaces.mcp.filling import Wait
 from tablewright.interfaces.mcp.resources import SCHEME
-from tablewright.operations.find import (
-    FindMore,
-    FindStarted,
-    FoundRef,
-    PlanFind,
-    StartFind,
-    find_more,
-    get_found,
-    plan_find,
-)
-from tablewright.operations.operation import Name
+from tablewright.operations.find import FindMore, FindStarted, PlanFind, StartFind, find_more, get_found, plan_find
+from tablewright.operations.operation import Name, NoInput, TableRequest
 from tablewright.operations.research import (
     AskFollowUp,
     GetResearch,
@@ -53,7 +44,7 @@ from tablewright.operations.research import (
     get_research,
     resume_research,
 )
-from tablewright.operations.shortlist import StartShortlist, TakeTurn, TurnTaken, start_shortlist, take_turn
+from tablewright.operations.shortlist import TakeTurn, TurnTaken, start_shortlist, take_turn
 from tablewright.services import Services
 
 
@@ -113,7 +104,7 @@ class WorkflowTools:
         run_id = await self._context.start_run(take_run_id(find_more(services, more)))
         if wait:
             refuse_failed(await self._context.wait(call, run_id))
-        return {"run_id": run_id} | show_found(await get_found(services, FoundRef(table=more.table)))
+        return {"run_id": run_id} | show_found(await get_found(services, TableRequest(table=more.table)))
 
     async def research(self, call: Call, request: ToResearch, wait: Wait = True) -> Answer:
         """Research a question on the web and write a report: every sentence cites what was read, claims are checked
@@ -134,7 +125,7 @@ class WorkflowTools:
         """One turn with the shopping advisor, which asks what the user wants, compares products in a table with sources
         and explains trade-offs. Let the user decide about buttons: "Enrich Now" may cost money."""
         services = self._services
-        started = request.shortlist or (await start_shortlist(services, StartShortlist())).id
+        started = request.shortlist or (await start_shortlist(services, NoInput())).id
         turn = TakeTurn(shortlist=started, message=request.message)
 
         async def take(watch: Callable[[Progress], None]) -> TurnTaken:

@@ -53,14 +53,14 @@ from tablewright.operations.ask import (
     AskDocuments,
     ConversationRequest,
     ExportResult,
-    ListConversations,
     ask_documents,
     export_result,
     get_conversation,
     list_conversations,
     query_documents,
 )
-from tablewright.operations.documents import ListDocumentGroups, list_document_tables
+from tablewright.operations.documents import list_document_tables
+from tablewright.operations.operation import ListRequest, NoInput
 
 # Conversations whose answers a reload of the page still shows.
 MAX_KEPT_CONVERSATIONS = 200
@@ -134,7 +134,7 @@ async def ask_page(conversation: str = "") -> None:
             share_button("conversation", conversation)
         ConversationView(seen, conversation).show()
         # The newest; older conversations are reached by their links.
-        found = (await list_conversations(seen.services, ListConversations(limit=20))).conversations
+        found = (await list_conversations(seen.services, ListRequest(limit=20))).conversations
         if found and not conversation:
             with titled_card(t("Earlier conversations")):
                 for each in found:
@@ -348,7 +348,7 @@ async def lookup_page(where: str = "") -> None:
             with empty_state(t("Nothing to look up yet"), "search"):
                 ui.link(t("Add documents"), "/documents")
             return
-        groups = (await list_document_tables(seen.services, ListDocumentGroups())).tables
+        groups = (await list_document_tables(seen.services, NoInput())).tables
         if seen.person.may_change:
             LookupForm(groups, where).show()
         show_kinds(groups)

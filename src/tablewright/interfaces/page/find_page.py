@@ -26,7 +26,8 @@ from tablewright.interfaces.page.live import FollowedRun, show_status_chip
 from tablewright.interfaces.page.words import counted_text, t
 from tablewright.interfaces.server.context import Visit
 from tablewright.messages.catalogue import PageText
-from tablewright.operations.find import FindMore, FoundRef, StartFind, find_more, get_found, start_find
+from tablewright.operations.find import FindMore, StartFind, find_more, get_found, start_find
+from tablewright.operations.operation import TableRequest
 
 # Pages, and things left out, that are listed: the run's own page has all.
 MAX_LISTED_PAGES = 100
@@ -94,7 +95,7 @@ def show_find_form(seen: Visit) -> None:
 @answer_missing
 async def found_page(table_id: str) -> None:
     seen = current_visit()
-    found = await get_found((await visit_now()).services, FoundRef(table=table_id))
+    found = await get_found((await visit_now()).services, TableRequest(table=table_id))
     with titled_page(found.question, here="/"):
         page = OpenSearch(seen, found)
         await page.show(t("Search"), found.table_id, page.show_account)
@@ -108,7 +109,7 @@ class OpenSearch(FollowedRun):
         self.found = found
 
     async def read(self) -> None:
-        self.found = await get_found(self.seen.services, FoundRef(table=self.found.table_id))
+        self.found = await get_found(self.seen.services, TableRequest(table=self.found.table_id))
         # Fills of the same table may have started since the search.
         runs = await self.seen.services.jobs.all(self.found.table_id, limit=20)
         self.run = next((run for run in runs if run.kind == "find"), None)

@@ -23,7 +23,8 @@ from tablewright.interfaces.page.elements import (
 )
 from tablewright.interfaces.page.frame import show_heading, visit_now
 from tablewright.interfaces.page.words import t
-from tablewright.operations.health import NoInput, RunDoctor, run_doctor
+from tablewright.operations.health import RunDoctor, run_doctor
+from tablewright.operations.operation import NoInput
 from tablewright.operations.schedules import ListSchedules, ScheduleShown, list_schedules
 from tablewright.operations.settings import SettingShown, list_settings
 

@@ -18,7 +18,8 @@ from tablewright.interfaces.page.elements import (
 from tablewright.interfaces.page.frame import current_visit, hide_paths, visit_to_administer
 from tablewright.interfaces.page.live import PageTask, page_tasks
 from tablewright.interfaces.page.words import t
-from tablewright.operations.health import ModelShown, NoInput, PullModel, list_models, pull_model
+from tablewright.operations.health import ModelShown, PullModel, list_models, pull_model
+from tablewright.operations.operation import NoInput
 
 # Decimal, as the sizes of downloads and disks are stated.
 GIGABYTE_BYTES = 1e9

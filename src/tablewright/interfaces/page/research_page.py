@@ -61,11 +61,10 @@ from tablewright.interfaces.page.words import counted_text, t, translate_choices
 from tablewright.interfaces.server.context import Visit
 from tablewright.interfaces.wording import format_dollars, format_duration
 from tablewright.messages.catalogue import PageText
-from tablewright.operations.operation import NO_LIMIT
+from tablewright.operations.operation import NO_LIMIT, ListRequest
 from tablewright.operations.research import (
     AskFollowUp,
     GetResearch,
-    ListResearch,
     PlanResearch,
     ResearchHead,
     ResearchPlanned,
@@ -101,7 +100,7 @@ async def researches_page() -> None:
         show_earlier_list(
             t("Earlier research"),
             [t("Question"), t("Kind"), t("Status"), t("Started")],
-            (await list_research(seen.services, ListResearch(limit=NO_LIMIT))).researches,
+            (await list_research(seen.services, ListRequest(limit=NO_LIMIT))).researches,
             research_line,
             nothing=(
                 "travel_explore",

@@ -58,9 +58,9 @@ from tablewright.interfaces.page.table.evidence_panel import open_cell_evidence
 from tablewright.interfaces.page.words import page_language, t
 from tablewright.interfaces.server.context import Visit
 from tablewright.messages.catalogue import PageText, translate
+from tablewright.operations.operation import NoInput
 from tablewright.operations.shortlist import (
     GetShortlist,
-    StartShortlist,
     TakeTurn,
     get_shortlist,
     rank_shortlist,
@@ -88,7 +88,7 @@ async def shortlists_page() -> None:
 
     async def begin(words: str) -> None:
         now = await visit_to_run()
-        state = await start_shortlist(now.services, StartShortlist())
+        state = await start_shortlist(now.services, NoInput())
         begin_turn(now, state.id, words)
         ui.navigate.to(f"/shortlist/{state.id}")
 

@@ -28,9 +28,9 @@ from tablewright.interfaces.page.table.cells import CellSelection, RowRange, row
 from tablewright.interfaces.page.words import all_rows_text, counted_text, t, translate_choices
 from tablewright.messages.catalogue import PageText
 from tablewright.operations.files import read_sheets_account, write_to_sheets
+from tablewright.operations.operation import TableRequest
 from tablewright.operations.schedules import (
     ListSchedules,
-    RemoveSchedules,
     ScheduleShown,
     SetSchedule,
     list_schedules,
@@ -277,7 +277,7 @@ async def ask_schedule(table: Table, column: str = "") -> None:
             return t("Scheduled.")
 
         async def stop() -> str:
-            await remove_schedules((await visit_to_write(table.id)).services, RemoveSchedules(table=table.id))
+            await remove_schedules((await visit_to_write(table.id)).services, TableRequest(table=table.id))
             return t("Nothing is scheduled for this table.")
 
         remove = [(t("Remove schedule"), stop)] if known else []

@@ -55,8 +55,9 @@ from tablewright.interfaces.page.table.run_bar import MAX_RECENT_RUNS, ProposalP
 from tablewright.interfaces.page.words import t
 from tablewright.operations.fill import FillOptions, RecheckTable, plan_fill, recheck
 from tablewright.operations.grid_rows import RowQuery, count_marks
+from tablewright.operations.operation import TableRequest
 from tablewright.operations.rows import list_row_ids
-from tablewright.operations.tables import RemoveTable, RenameTable, TagTable, remove_table, rename_table, tag_table
+from tablewright.operations.tables import RenameTable, TagTable, remove_table, rename_table, tag_table
 
 # Seconds between checks: for changes by other people, who expect them to show at once, and for ended runs.
 TABLE_CHECK_SECONDS, RUN_CHECK_SECONDS = 0.4, 2.0
@@ -367,7 +368,7 @@ class OpenTable:
         if await ask_confirmation(question, t("Delete")):
             visit = await visit_to_write(self.table.id)
             self._change_timer.cancel()
-            await remove_table(visit.services, RemoveTable(table=self.table.id))
+            await remove_table(visit.services, TableRequest(table=self.table.id))
             ui.navigate.to("/")
 
     # ── columns ──────────────────────────────────────────────────────────────────────────────────────────────────────
