@@ -22,21 +22,12 @@ from tablewright.formats.tables.incoming import Incoming, find_free_name
 from tablewright.formats.tables.write import open_writer, target_format
 from tablewright.llm.tasks.annotate_document import AnnotateDocument, ExcerptToAnnotate, SummariseText, TextToSummarise
 from tablewright.llm.tasks.decision import decide
-from tablewright.store.conversations import ResultSet
 from tablewright.store.store import Store
 from tablewright.values.comparable_value import parse_comparable
 from tablewright.workflows.files import import_from_memory, replace_file
 
 if TYPE_CHECKING:
     from tablewright.llm.model import LanguageModel
-
-# What is known of every document without reading it again; File names the row.
-FIELDS = (
-    Field(name="File"),
-    Field(name="Title"),
-    Field(name="Kind"),
-    Field(name="Pages", type="number"),
-)
 
 
 async def add_model_facts(
@@ -139,7 +130,9 @@ async def make_documents_table(
         )
         for each in found
     ]
-    incoming = Incoming(name=name, fields=FIELDS, row_count=len(rows), batches=lambda: iter([rows]), key_field="File")
+    # What is known of every document without reading it again.
+    fields = Field(name="File"), Field(name="Title"), Field(name="Kind"), Field(name="Pages", type="number")
+    incoming = Incoming(name=name, fields=fields, row_count=len(rows), batches=lambda: iter([rows]), key_field="File")
     note = f"a row for each of {len(found)} documents"
     return await import_from_memory(store, incoming, note, actor=actor, update=update)
 
@@ -151,9 +144,11 @@ async def export_answer_rows(store: Store, result_id: str, path: Path, *, folder
     found = await store.documents.find({row.document_id for row in result.rows})
     places = {each.id: each.path if folders else Path(each.path).name for each in found}
     with replace_file(path, kept="The result is safe.") as stream:
-        table = make_result_table(result)
-        writer = open_writer(stream, format, table)
-        names = [field.name for field in table.fields]
+        names: list[str] = []
+        for wanted in (*result.columns, "page", "path", "id"):
+            names.append(find_free_name(wanted, set(map(column_key, names))))
+        fields = tuple(Field(name=name) for name in names)
+        writer = open_writer(stream, format, Table(id=result.id, name="result", fields=fields, key_field=names[0]))
         writer.write(
             [
                 Row(
@@ -174,14 +169,3 @@ async def export_answer_rows(store: Store, result_id: str, path: Path, *, folder
         )
         writer.close()
     return len(result.rows)
-
-
-def make_result_table(result: ResultSet) -> Table:
-    taken: set[str] = set()
-    names = []
-    for wanted in (*result.columns, "page", "path", "id"):
-        name = find_free_name(wanted, taken)
-        taken.add(column_key(name))
-        names.append(name)
-    fields = tuple(Field(name=name) for name in names)
-    return Table(id=result.id, name="result", fields=fields, key_field=names[0])

@@ -228,7 +228,12 @@ async def update_imported_table(
         if row is None:
             edits.append(AddRow(key=read.key, cells=read.filled))
         else:
-            edits += find_changed_cells(row, read.cells)
+            # An empty value of the file clears what came from a file, never what a run has paid for.
+            edits += [
+                SetCell(row_id=row.id, field=name, cell=cell)
+                for name, cell in read.cells.items()
+                if cell.value != (before := row.cell(name)).value and (cell.value is not None or before.run_id is None)
+            ]
     if edits:
         await TableChanges(store, actor).edit(table.id, edits, f"updated from {incoming.name}")
         table = await store.tables.load(table.id)
@@ -289,14 +294,6 @@ def match_rows_by_key(table: Table, rows: Sequence[KeyedRow]) -> list[Row | None
     return found if is_one_to_one else None
 
 
-def find_changed_cells(row: Row, read: Mapping[str, Cell]) -> Iterator[SetCell]:
-    for name, cell in read.items():
-        before = row.cell(name)
-        # An empty value of the file clears what came from a file, never what a run has paid for.
-        if cell.value != before.value and (cell.value is not None or before.run_id is None):
-            yield SetCell(row_id=row.id, field=name, cell=cell)
-
-
 class KnownFile(Struct, frozen=True):
     """A file that was imported before. `new_rows` are those of the file that its table never had; `warnings` say what
     of the file they leave out."""
@@ -320,7 +317,7 @@ async def find_known_file(store: Store, path: Path, options: FileOptions) -> Kno
         return None
     table_id, before = found
     if options.origin:
-        options = reuse_read_options(before, options)
+        options = structs.replace(options, **dict(zip(READING_OPTIONS, literal_eval(before.reading), strict=True)))
         file = await identify_file(path, options)
     table = await store.tables.find(table_id)
     if file.content_hash == before.content_hash:
@@ -377,12 +374,8 @@ def convert_cell(cell: Cell, read_as: Field, field: Field) -> Cell:
 
 
 # The options that decide how a file is read; they identify it together with its path.
-# `reuse_read_options` zips stored values with it: another order or number makes earlier imports unreadable.
+# `find_known_file` zips stored values with it: another order or number makes earlier imports unreadable.
 READING_OPTIONS = ("key_field", "header", "sheet", "delimiter", "encoding")
-
-
-def reuse_read_options(before: ImportedFile, options: FileOptions) -> FileOptions:
-    return structs.replace(options, **dict(zip(READING_OPTIONS, literal_eval(before.reading), strict=True)))
 
 
 async def identify_file(path: Path, options: FileOptions) -> ImportedFile:
@@ -417,12 +410,8 @@ def choose_key_field(incoming: Incoming, asked: str) -> str:
             raise BadField(f"There is no column {asked!r}.", advice=f"The columns are: {names}.")
         return found
     # Numbers and dates seldom name a thing; the first text usually does.
-    return incoming.key_field or first_text_column(incoming.fields)
-
-
-def first_text_column(fields: Sequence[Field]) -> str:
-    texts = [field.name for field in fields if field.type == "text"]
-    return (texts or [field.name for field in fields] or [""])[0]
+    texts = [field.name for field in incoming.fields if field.type == "text"]
+    return incoming.key_field or (texts or [field.name for field in incoming.fields] or [""])[0]
 
 
 async def write_table_file(
@@ -475,8 +464,10 @@ def replace_file(path: Path, *, kept: str) -> Iterator[BinaryIO]:
     try:
         with os.fdopen(handle, "wb") as stream:
             yield stream
-        # mkstemp makes a file that only its owner can read; an export gets the usual rights.
-        Path(name).chmod(0o666 & ~current_umask())
+        # mkstemp makes a file that only its owner can read; an export gets the usual rights. There is no way to read
+        # the mask but to set it.
+        os.umask(umask := os.umask(0))
+        Path(name).chmod(0o666 & ~umask)
         Path(name).replace(path)
     except OSError as error:
         Path(name).unlink(missing_ok=True)
@@ -485,10 +476,3 @@ def replace_file(path: Path, *, kept: str) -> Iterator[BinaryIO]:
     except BaseException:
         Path(name).unlink(missing_ok=True)
         raise
-
-
-def current_umask() -> int:
-    # There is no way to read the mask but to set it.
-    umask = os.umask(0)
-    os.umask(umask)
-    return umask

@@ -34,7 +34,12 @@ async def send_table_to_sheets(
     """Write all rows, or those of `row_ids` in their order. `to` is the link or id of a spreadsheet, or the e-mail
     address of the owner of a new one."""
     account, target = read_service_key(key), parse_sheet_target(to)
-    collected = await collect_sheet_lines(store, table, row_ids)
+    collected = SheetLines(table)
+    if row_ids is None:
+        await store.tables.stream(table.id, collected.add)
+    else:
+        async for rows in store.tables.windows_of(table.id, row_ids):
+            collected.add(rows)
     both = [collected.values, collected.evidence] if len(collected.evidence) > 1 else [collected.values]
     cells = sum(len(lines) * len(lines[0]) for lines in both)
     if cells > MOST_CELLS:
@@ -54,16 +59,6 @@ async def send_table_to_sheets(
         await write_sheets(google, id, sheets, progress)
     names = tuple(title for title, _ in sheets)
     return SheetsExport(row_count=len(collected.values) - 1, link=LINK.format(id=id), sheets=names)
-
-
-async def collect_sheet_lines(store: Store, table: Table, row_ids: Sequence[RowId] | None) -> SheetLines:
-    lines = SheetLines(table)
-    if row_ids is None:
-        await store.tables.stream(table.id, lines.add)
-        return lines
-    async for rows in store.tables.windows_of(table.id, row_ids):
-        lines.add(rows)
-    return lines
 
 
 async def write_sheets(

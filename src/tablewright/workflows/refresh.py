@@ -7,6 +7,7 @@ reads the table. This module only plans; the engine fills.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -46,11 +47,15 @@ async def list_refresh_rounds(store: Store, table_id: str, names: Sequence[str] 
     wanted = {Draft(table).field(name).name for name in names}
     cells = [cell for cell in await store.log.stale(table.id) if not wanted or cell.field in wanted]
     depths = dependency_depths(table, {cell.field for cell in cells})
-    ways = {run_id: await method_of_run(store, run_id) for run_id in {cell.run_id for cell in cells}}
+    ways = {}
+    for run_id in {cell.run_id for cell in cells}:
+        # An imported cell has no run: its question decides.
+        with suppress(NotFound):
+            ways[run_id] = method_in_spec((await store.runs.get(run_id)).spec)
     natural = {field.name: planning.choose_strategy([field]) for field in table.fields}
     groups: dict[tuple[int, str, bytes], list[StaleCell]] = {}
     for cell in cells:
-        strategy, params = ways[cell.run_id]
+        strategy, params = ways.get(cell.run_id, ("", b"{}"))
         # The depth first: cells that others depend on are filled and applied before them.
         groups.setdefault((depths[cell.field], strategy or natural[cell.field], params), []).append(cell)
     return [
@@ -64,16 +69,8 @@ async def list_refresh_rounds(store: Store, table_id: str, names: Sequence[str] 
     ]
 
 
-async def method_of_run(store: Store, run_id: str) -> tuple[str, bytes]:
-    """Return the strategy of a run and its parameters; "" for an imported cell, whose question then decides."""
-    try:
-        spec = (await store.runs.get(run_id)).spec
-    except NotFound:
-        return "", b"{}"
-    return method_in_spec(spec)
-
-
 def method_in_spec(spec: Mapping[str, Any]) -> tuple[str, bytes]:
+    """Return the strategy of a run and its parameters."""
     # As sorted bytes, because parameters are compared and used as a key.
     return spec.get("strategy", ""), msgspec.json.encode(spec.get("params", {}), order="sorted")
 

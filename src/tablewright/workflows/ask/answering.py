@@ -31,14 +31,6 @@ EXTREMES: AskText[dict[str, str]] = {
     "max": "The largest {column} is {figure}: {named}.",
     "min": "The smallest {column} is {figure}: {named}.",
 }
-DATES: AskText[dict[str, str]] = {
-    "max": "The latest {column} is {figure}: {named}.",
-    "min": "The earliest {column} is {figure}: {named}.",
-}
-TOTALS: AskText[dict[str, str]] = {
-    "sum": "The sum of {column} of {count} {things} is {figure}.",
-    "average": "The average of {column} of {count} {things} is {figure}.",
-}
 
 
 @dataclass(kw_only=True)
@@ -52,7 +44,12 @@ class CitationList:
 
     async def of_thing(self, thing: FoundItem) -> int:
         """Cite the values that decided about an item and return the number."""
-        spans = [span for stated in thing.values for span in evidence_spans(stated)]
+        # A computed value has the places of all its figures.
+        spans = [
+            span
+            for each in thing.values
+            for span in each.parts or (((each.start, each.end),) if each.end > each.start else ())
+        ]
         return await self.cite(thing.document_id, spans or [(thing.start, thing.end)])
 
     async def cite(self, document_id: str, spans: Sequence[tuple[int, int]], *, in_lines: bool = True) -> int:
@@ -86,11 +83,6 @@ class CitationList:
             self.texts[document_id] = await self.corpus.documents.retrieved(document_id)
             self.paths[document_id] = (await self.corpus.documents.get(document_id)).path
         return self.texts[document_id]
-
-
-def evidence_spans(stated: StatedFact) -> tuple[tuple[int, int], ...]:
-    """Return where the value is in the text; for a computed value, where all of its figures are."""
-    return stated.parts or (((stated.start, stated.end),) if stated.end > stated.start else ())
 
 
 # ── the table ────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -250,13 +242,21 @@ async def _describe_aggregates(aggregated: Aggregated, found: FoundItems, source
 
 async def _describe_aggregate(amount: Amount, question: Question, sources: CitationList, language: str) -> str:
     of, value = column_in_sentence(question), format_amount_found(amount, language)
+    dates: AskText[dict[str, str]] = {
+        "max": "The latest {column} is {figure}: {named}.",
+        "min": "The earliest {column} is {figure}: {named}.",
+    }
+    totals: AskText[dict[str, str]] = {
+        "sum": "The sum of {column} of {count} {things} is {figure}.",
+        "average": "The average of {column} of {count} {things} is {figure}.",
+    }
     if question.aggregate not in EXTREMES:
         count = len(amount.things)
         things = pluralize_noun(question.things or "document", count)
         return translate(
-            "ask", TOTALS[question.aggregate], language, column=of, count=count, things=things, figure=value
+            "ask", totals[question.aggregate], language, column=of, count=count, things=things, figure=value
         )
-    which = (DATES if isinstance(amount.value, str) else EXTREMES)[question.aggregate]
+    which = (dates if isinstance(amount.value, str) else EXTREMES)[question.aggregate]
     holders = await _name_holders(amount, question, sources, language)
     return translate("ask", which, language, column=of, figure=value, named=holders)
 

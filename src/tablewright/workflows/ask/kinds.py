@@ -40,8 +40,6 @@ if TYPE_CHECKING:
 
 # Documents that are classified without a question about what it costs.
 AT_INGEST = 400
-# Lowest and highest effort of sorting, as multiples of the likely figure.
-SORTED = 1.0, 1.3
 # The two columns that every table of a kind begins with; they are filled from the documents, without a question.
 DOCUMENT = Field(name="Document")
 TITLE = Field(name="Title")
@@ -91,8 +89,10 @@ async def estimate_classification(
     calls = -(-len(documents) // TEXT_LIMITS.documents_per_call)
     effort = estimate_call(model, prompt, '{"number": 12, "kind": "purchase order"}, ' * len(first)) * calls
     cost = estimate_dollars(model, effort)
-    asked, read = (make_range(each, SORTED, whole=True) for each in (effort.calls, effort.input_tokens))
-    return asked, read, None if cost is None else make_range(cost, SORTED)
+    # Lowest and highest effort, as multiples of the likely figure.
+    spread = 1.0, 1.3
+    asked, read = (make_range(each, spread, whole=True) for each in (effort.calls, effort.input_tokens))
+    return asked, read, None if cost is None else make_range(cost, spread)
 
 
 async def read_beginning(store: Store, document: Document) -> Beginning:

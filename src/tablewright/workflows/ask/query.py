@@ -54,9 +54,6 @@ from tablewright.workflows.ask.query_rows import CHANGED, QueryRow, QueryScope
 if TYPE_CHECKING:
     from tablewright.llm.model import LanguageModel
 
-# Reasons of empty cells that say nothing about the document.
-NOT_READ = frozenset({"error", "over_budget", "blocked", "it was not looked for", CHANGED})
-
 
 async def resolve_question_names(
     plan: QuestionPlan, members: Sequence[QueryRow], model: LanguageModel | None, tell: Tell
@@ -228,8 +225,10 @@ def read_row_value(member: QueryRow, only_stated: bool, language: str, column: s
     unread: AskText[str] = "{column} could not be read"
     changed: AskText[str] = "{column} was read before the document changed"
     silent: AskText[str] = "{column} is not stated"
-    why = changed if reason == CHANGED else unread if reason in NOT_READ else silent
-    gap: Gap = "unread" if reason in NOT_READ else "silent"
+    # Reasons of empty cells that say nothing about the document.
+    is_unread = reason in ("error", "over_budget", "blocked", "it was not looked for", CHANGED)
+    why = changed if reason == CHANGED else unread if is_unread else silent
+    gap: Gap = "unread" if is_unread else "silent"
     return StatedValues(gap=gap, reason=translate("ask", why, language, column=column))
 
 

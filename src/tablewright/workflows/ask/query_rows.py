@@ -21,10 +21,6 @@ from tablewright.store.store import Store
 from tablewright.store.table_details import KindRow
 from tablewright.values.same_value import same_value
 
-# The name that the reader of documents gives to a column without a header.
-UNNAMED = re.compile(r"Column \d+")
-# File names that a line of the inventory lists: many name what a question refers to, such as a year or a supplier.
-NAMES = 12
 # The kind of a document that has none.
 UNSORTED = "document"
 # Other modules know a stale value by this text: it is read again instead of being reported as missing.
@@ -157,7 +153,8 @@ class RowTable:
     @property
     def is_bare(self) -> bool:
         """Return True if no column has a name of its own."""
-        return all(UNNAMED.fullmatch(label) for label in self.labels)
+        # The name that the reader of documents gives to a column without a header.
+        return all(re.fullmatch(r"Column \d+", label) for label in self.labels)
 
     @property
     def documents(self) -> list[Document]:
@@ -207,7 +204,9 @@ def drop_total_rows(tables: Sequence[Sequence[QueryRow]]) -> tuple[list[QueryRow
     totals: list[QueryRow] = []
     for *above, last in tables:
         members += above
-        enough = has_enough_rows(last, above)
+        # Rows above that make a sum more than chance: of fewer, figures may add up, as the numbers 1, 2 and 3 do. A
+        # total often leaves cells empty that the others fill; then fewer are enough.
+        enough = 2 if any(all(key in row.values for row in above) for key in last.missing) else 3
         if not is_total_row(last, above) or len(above) < enough - 1:
             members.append(last)
         elif len(above) < enough:
@@ -215,12 +214,6 @@ def drop_total_rows(tables: Sequence[Sequence[QueryRow]]) -> tuple[list[QueryRow
         else:
             totals.append(last)
     return members, totals
-
-
-def has_enough_rows(last: QueryRow, above: Sequence[QueryRow]) -> int:
-    """Return how many rows above make a sum more than chance; a total often leaves cells empty that the others fill."""
-    # Rows above a total that has no empty cells; of fewer, figures may add up by chance, as the numbers 1, 2 and 3 do.
-    return 2 if any(all(key in row.values for row in above) for key in last.missing) else 3
 
 
 def is_total_row(last: QueryRow, above: Sequence[QueryRow]) -> bool:
@@ -367,8 +360,9 @@ async def take_inventory(
 
 
 def list_examples(documents: Sequence[Document]) -> str:
-    named = ", ".join(each.name for each in documents[:NAMES])
-    return named + (f" and {len(documents) - NAMES} more" if len(documents) > NAMES else "")
+    # Many file names name what a question refers to, such as a year or a supplier.
+    left = len(documents) - 12
+    return ", ".join(each.name for each in documents[:12]) + (f" and {left} more" if left > 0 else "")
 
 
 def describe_row_table(table: RowTable) -> list[str]:

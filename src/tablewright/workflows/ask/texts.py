@@ -20,11 +20,6 @@ from tablewright.workflows.ask.answering import CitationList
 from tablewright.workflows.ask.query_rows import Inventory
 from tablewright.workflows.ask.turn import QuestionTurn, append_sources
 
-# Searches for one answer; each asks for what the one before left open.
-MAX_TEXT_ROUNDS = 3
-# Segments added before and after a hit.
-NEIGHBOURS = 1
-
 
 @dataclass(frozen=True, kw_only=True)
 class TextReading:
@@ -50,12 +45,13 @@ async def read_texts(
     asking: QuestionTurn,
     things: Inventory,
     *,
-    rounds: int = MAX_TEXT_ROUNDS,
+    rounds: int = 3,
     lookup: str = "",
     documents: Collection[str] | None = None,
 ) -> TextReading:
     """Read passages for the question. If it names kinds or documents, they are searched first, and all others only if
-    they do not say it. `lookup` is what code has found in tables; `documents` restricts the search."""
+    they do not say it. Each round asks for what the one before left open. `lookup` is what code has found in tables;
+    `documents` restricts the search."""
     context, plan = asking.context, asking.plan
     assert context.model is not None
     queries = [query for query in plan.queries if query.strip()] or [plan.question]
@@ -249,7 +245,7 @@ def select_spans(moment: Snapshot, hits: Sequence[CorpusHit], room: int) -> list
 
 def span_with_neighbours(moment: Snapshot, hit: CorpusHit) -> tuple[int, int]:
     number = number_of_part(hit.id)
-    near = moment.segments_of(hit.document.id, max(0, number - NEIGHBOURS), number + NEIGHBOURS)
+    near = moment.segments_of(hit.document.id, max(0, number - 1), number + 1)
     return min(each.segment.start for each in near), max(each.segment.end for each in near)
 
 

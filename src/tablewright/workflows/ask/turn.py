@@ -31,9 +31,6 @@ if TYPE_CHECKING:
     from tablewright.llm.model import LanguageModel
     from tablewright.workflows.ask.query_rows import RowTable
 
-# Documents read for a question without asking first, unless the user says otherwise; more take time and money.
-DOCUMENTS_WITHOUT_ASKING = 60
-
 # Runs a fill to its end, in place or as a run that outlives this process.
 RunFill: TypeAlias = Callable[[FillRun], Awaitable[RunResult]]
 
@@ -51,7 +48,7 @@ class AskContext:
     actor: str = ""
     policy: RunPolicy = DEFAULT_POLICY
     concurrency: int | None = None
-    unasked: int = DOCUMENTS_WITHOUT_ASKING
+    unasked: int = 60
     run_agreed: RunFill = FillRun.run
     tell: Tell = lambda _: None
     watch: ProgressCallback = ignore_progress

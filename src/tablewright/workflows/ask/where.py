@@ -41,9 +41,6 @@ from tablewright.workflows.ask.query_rows import (
     load_query_rows,
 )
 
-# Document names shown for a group.
-MAX_EXAMPLES = 3
-
 
 async def resolve_form(store: Store, corpus: Corpus, form: Form, things: Inventory) -> tuple[QuestionPlan, QueryScope]:
     """Return the form as a plan, and the members that it is about."""
@@ -264,18 +261,21 @@ async def list_known_groups(store: Store, things: Inventory) -> list[KnownGroup]
     groups = []
     for kind, documents in sorted(things.kinds.items(), key=lambda each: -len(each[1])):
         members, _ = await load_form_rows(store, Form(kind=kind), things)
-        names = tuple(each.name for each in documents[:MAX_EXAMPLES])
-        group = asyncio.to_thread(summarise_group, kind, members, examples=names, table_id=living.get(kind, ""))
+        group = asyncio.to_thread(summarise_group, kind, members, documents, table_id=living.get(kind, ""))
         groups.append(await group)
     for table in things.tables.values():
-        names = tuple(each.name for each in table.documents[:MAX_EXAMPLES])
-        group = asyncio.to_thread(summarise_group, table.name, table.members, examples=names, is_table=True)
+        group = asyncio.to_thread(summarise_group, table.name, table.members, table.documents, is_table=True)
         groups.append(await group)
     return groups
 
 
 def summarise_group(
-    name: str, members: Sequence[QueryRow], *, examples: tuple[str, ...], is_table: bool = False, table_id: str = ""
+    name: str,
+    members: Sequence[QueryRow],
+    documents: Sequence[Document],
+    *,
+    is_table: bool = False,
+    table_id: str = "",
 ) -> KnownGroup:
     known = collect_labels(members)
     stale = Counter(key for member in members for key, why in member.missing.items() if why == CHANGED)
@@ -294,5 +294,5 @@ def summarise_group(
         ),
         is_table=is_table,
         table_id=table_id,
-        examples=examples,
+        examples=tuple(each.name for each in documents[:3]),
     )

@@ -27,18 +27,14 @@ from tablewright.workflows.ask.tables import reply_from_cells
 from tablewright.workflows.ask.turn import QuestionTurn, show_more_results
 from tablewright.workflows.ask.where import list_known_groups, resolve_form
 
-# Passages of a reply.
-MAX_SHOWN_PASSAGES = 8
-# A command is known by its exact words; everything else is read as a question.
-_EXPORT = re.compile(r"export(?: it| that table)?(?: to (?P<path>\S.*))?", re.IGNORECASE)
-
 
 async def answer_without_model(asking: QuestionTurn, things: Inventory) -> Reply:
     said = normalize_whitespace(asking.text)
     if said.casefold() in ("rest", "show the rest"):
         asking.plan = text_search_plan(said).model_copy(update={"action": "rest"})
         return await show_more_results(asking)
-    if export := _EXPORT.fullmatch(said):
+    # A command is known by its exact words; everything else is read as a question.
+    if export := re.fullmatch(r"export(?: it| that table)?(?: to (?P<path>\S.*))?", said, re.IGNORECASE):
         path = (export["path"] or "").strip("\"'“” ")
         asking.plan = text_search_plan(said).model_copy(update={"action": "export", "path": path})
         return await show_more_results(asking)
@@ -70,14 +66,14 @@ async def reply_with_passages(asking: QuestionTurn, understood: ParsedQuestion) 
     # Depth of the word search that the passages must be in.
     worded = {hit.id for hit in (await search.search_text(asking.text, 200)).hits}
     # Both searches must agree: similarity finds something for every question.
-    found = (await search.hybrid(asking.text, MAX_SHOWN_PASSAGES)).hits
+    found = (await search.hybrid(asking.text, 8)).hits
     hits = [hit for hit in found if hit.id in worded and not is_near_injection(hit.text, 0, len(hit.text))]
     asking.tried.append(
         ToolUse(
             tool="search_text + search_vector(segment)",
             asked=asking.text,
             matches=len(hits),
-            threshold=f"top {MAX_SHOWN_PASSAGES}",
+            threshold="top 8",
         )
     )
     asking.segments += [hit.id for hit in hits]
@@ -114,12 +110,6 @@ def describe_passages(hits: Sequence[CorpusHit], understood: ParsedQuestion) -> 
 Words: TypeAlias = tuple[str, ...]
 T = TypeVar("T")
 
-# Quoted words stay together, and operators separate words even without spaces. The bounds keep an unclosed quote short.
-_WORD = re.compile(r"\"[^\"]{1,200}\"|“[^“”]{1,200}”|[<>]=?|!?=|[^\s\"“”<>=!?]+")
-# A unit or note behind a name. The possessive run of spaces keeps the pattern linear.
-_BRACKETS = re.compile(r"(?<!\s)\s*+\([^()]*\)")
-# Marks at the end of a word end a value too: in "in 2021, by supplier" the comma is no part of the year.
-MARKS = ".,;:?!"
 # Words that change nothing in a lookup. Any other word that is not understood stops it: half a question has another
 # answer.
 SILENT = frozenset(
@@ -142,7 +132,6 @@ OPERATORS: dict[Words, str] = {
     ("containing",): "contains", ("that", "contain"): "contains", ("that", "contains"): "contains",
     ("contain",): "contains", ("contains",): "contains",
 }  # fmt: skip
-GROUPS: dict[Words, bool] = {("by",): True, ("per",): True}
 
 
 class ParsedQuestion(Struct, frozen=True):
@@ -158,14 +147,18 @@ class ParsedQuestion(Struct, frozen=True):
 
 
 def parse_question(text: str, groups: Sequence[KnownGroup]) -> ParsedQuestion:
-    return QuestionParser([found[0] for found in _WORD.finditer(text)], groups).read()
+    # Quoted words stay together, and operators separate words even without spaces. The bounds keep an unclosed quote
+    # short.
+    words = re.findall(r"\"[^\"]{1,200}\"|“[^“”]{1,200}”|[<>]=?|!?=|[^\s\"“”<>=!?]+", text)
+    return QuestionParser(words, groups).read()
 
 
 class QuestionParser:
     """Reads a question word by word against the known kinds, tables and columns."""
 
     def __init__(self, words: Sequence[str], groups: Sequence[KnownGroup]) -> None:
-        stripped = [(word.strip(MARKS), word[-1] in MARKS) for word in words]
+        # Marks at the end of a word end a value too: in "in 2021, by supplier" the comma is no part of the year.
+        stripped = [(word.strip(".,;:?!"), word[-1] in ".,;:?!") for word in words]
         self._words = [word for word, _ in stripped if word]
         self._ends = [ends for word, ends in stripped if word]
         self._plain = [stem_phrase(word) or word for word in self._words]
@@ -242,12 +235,11 @@ class QuestionParser:
         return count
 
     def _grouped(self, at: int) -> int:
-        by, count = find_longest_name(self._small, at, GROUPS)
-        column, columns = find_longest_name(self._plain, at + count, self._columns)
-        if by is None or column is None or not self._aggregate or self._group_by:
+        column, columns = find_longest_name(self._plain, at + 1, self._columns)
+        if self._small[at] not in ("by", "per") or column is None or not self._aggregate or self._group_by:
             return 0
         self._group_by = column.name
-        return count + columns
+        return 1 + columns
 
     def _contained(self, at: int) -> int:
         """Read a condition on the text, "that contain tires"; return its word count."""
@@ -300,7 +292,8 @@ class QuestionParser:
 
 def spell_variants(name: str) -> tuple[str, str]:
     """Return a column's name with and without its brackets: "Lead" and "Lead (µg/l)"."""
-    return _BRACKETS.sub("", name), name
+    # A unit or note behind a name. The possessive run of spaces keeps the pattern linear.
+    return re.sub(r"(?<!\s)\s*+\([^()]*\)", "", name), name
 
 
 def stem_name(name: str) -> Words:

@@ -407,27 +407,24 @@ class SearchEffort:
     """Share of rows with a cell that no list states."""
 
 
-TYPICAL = SearchEffort()
-
-
 def estimate_search(listing: Listing, tools: Tools, policy: RunPolicy) -> Estimate:
-    plan = listing.plan
-    pages = MAX_PAGES_PER_ROUND * TYPICAL.rounds
+    plan, typical = listing.plan, SearchEffort()
+    pages = MAX_PAGES_PER_ROUND * typical.rounds
     # One call for each page, and two each round: to plan searches and to choose pages.
-    calls = pages + 2 * TYPICAL.rounds if tools.model is not None else 0.0
-    read = pages * TYPICAL.list_page_characters / TEXT_LIMITS.characters_per_token if tools.model is not None else 0.0
+    calls = pages + 2 * typical.rounds if tools.model is not None else 0.0
+    read = pages * typical.list_page_characters / TEXT_LIMITS.characters_per_token if tools.model is not None else 0.0
     lists = Effort(
         calls=calls,
-        input_tokens=calls * TYPICAL.prompt_tokens + read,
-        output_tokens=calls * TYPICAL.reply_tokens,
-        searches=len(plan.queries) * TYPICAL.rounds,
+        input_tokens=calls * typical.prompt_tokens + read,
+        output_tokens=calls * typical.reply_tokens,
+        searches=len(plan.queries) * typical.rounds,
         pages=pages,
     )
     asked = plan.fields[1:]
     row = Effort()
     if asked:
         task = Task(table=Table(id="", name=plan.things, fields=plan.fields, key_field=plan.key), fields=asked)
-        row = assumed.estimate_pipeline(task, tools).row * TYPICAL.open_rows
+        row = assumed.estimate_pipeline(task, tools).row * typical.open_rows
     job = EstimateRequest(
         rows=listing.rows,
         cells=listing.rows * len(asked),

@@ -47,15 +47,6 @@ from tablewright.workflows.research.notes import number_notes
 
 # Twice as many rows as asked for are looked for, so that the best documented can be chosen.
 CANDIDATES_PER_ITEM = 2
-# The status of a page in a report, by what came of reading it for a list.
-SOURCE_STATUSES: dict[ReadStatus, SourceStatus] = {
-    "read": "read",
-    "nothing": "read",
-    "not judged": "error",
-    "blocked": "blocked",
-    "forbidden": "forbidden",
-    "error": "error",
-}
 
 
 class CatalogFound(Struct, frozen=True, gc=True):
@@ -140,7 +131,7 @@ class Catalog:
                 only=only,
                 policy=self._policy,
             )
-            filled = await FillRun(self._store, filling, self._tools, watch=self._filling).run()
+            filled = await FillRun(self._store, filling, self._tools, watch=self._report_fill).run()
             await TableChanges(self._store, self._actor).apply_unseen(filled.proposal_id)
             if filled.problem:
                 raise RunError(filled.problem)
@@ -157,7 +148,7 @@ class Catalog:
         result = Note(task=first, sources=tuple(list_catalog_sources(listing, table)))
         return CatalogFound(rows=rows, table=table, tasks=tasks, result=result, taken=taken, rivals=rivals)
 
-    def _filling(self, progress: Progress) -> None:
+    def _report_fill(self, progress: Progress) -> None:
         self._report(FindEvent(stage="filling", detail=progress.label, done=progress.done, total=progress.total))
 
     def _report(self, event: FindEvent) -> None:
@@ -245,6 +236,15 @@ def choose_quote_per_site(evidence: Sequence[Evidence], value: str, field: Field
 def list_catalog_sources(listing: Listing, table: Table) -> list[SeenSource]:
     """Return the pages quoted by the cells, then the other pages that were opened or refused."""
     cited = {each.origin: each for row in table.rows for cell in row.cells.values() for each in cell_quotes(cell)}
+    # The status of a page in a report, by what came of reading it for a list.
+    statuses: dict[ReadStatus, SourceStatus] = {
+        "read": "read",
+        "nothing": "read",
+        "not judged": "error",
+        "blocked": "blocked",
+        "forbidden": "forbidden",
+        "error": "error",
+    }
     read = [
         SeenSource(url=each.origin, domain=each.domain, title=each.title, content_hash=each.content_hash)
         for each in cited.values()
@@ -254,7 +254,7 @@ def list_catalog_sources(listing: Listing, table: Table) -> list[SeenSource]:
             url=each.origin,
             domain=each.domain,
             title=each.title,
-            status=SOURCE_STATUSES[each.status],
+            status=statuses[each.status],
             detail=each.detail,
         )
         for each in listing.sources

@@ -22,9 +22,6 @@ from tablewright.store.store import Store
 from tablewright.strategies.strategy import Tools
 from tablewright.workflows.research.library import ResearchLimits
 
-# Column names are stored with the table, so they are not translated.
-STATEMENT, SECTION, SOURCE = "Statement", "Section", "Source"
-
 
 class ReadPages(Struct, frozen=True, gc=True):
     """`remarks` say which pages were not read, and how many notes could not be verified."""
@@ -108,8 +105,9 @@ def number_notes(taken: Sequence[CitedStatement], first: int = 1) -> tuple[Sourc
 
 async def create_notes_table(store: Store, title: str, actor: str) -> str:
     """Create a table without rows and return its id."""
-    fields = Field(name=STATEMENT), Field(name=SECTION), Field(name=SOURCE, type="url")
-    return (await store.tables.create(title, fields, key_field=STATEMENT, actor=actor, note="deep research")).id
+    # Column names are stored with the table, so they are not translated.
+    fields = Field(name="Statement"), Field(name="Section"), Field(name="Source", type="url")
+    return (await store.tables.create(title, fields, key_field="Statement", actor=actor, note="deep research")).id
 
 
 async def add_notes_to_table(
@@ -138,9 +136,9 @@ def make_note_cells(note: SourceNote, *, by_model: bool) -> dict[str, Cell]:
         evidence=(note.evidence,),
         updated_at=utc_now(),
     )
-    cells = {STATEMENT: statement}
+    cells = {"Statement": statement}
     if note.topic:
-        cells[SECTION] = make_given_cell(note.topic)
+        cells["Section"] = make_given_cell(note.topic)
     if not is_document_id(note.evidence.origin):
-        cells[SOURCE] = make_given_cell(note.evidence.origin)
+        cells["Source"] = make_given_cell(note.evidence.origin)
     return cells

@@ -44,20 +44,19 @@ class References:
     async def holds(self, evidence: Evidence) -> bool:
         key = evidence.origin, evidence.content_hash
         if key not in self._texts:
-            self._texts[key] = await self._stored(*key)
+            origin, hash = key
+            if is_document_id(origin):
+                self._texts[key] = await self._store.pages.text(hash), ""
+            else:
+                # None if it was only a search result, and never opened.
+                page = await self._store.pages.version(origin, hash)
+                self._texts[key] = (page.text, page.title) if page is not None else (None, "")
         text, title = self._texts[key]
         if text is None or not evidence.quote:
             return False
         if evidence.is_title:
             return evidence.quote in title
         return locate_evidence(evidence, text) is not None
-
-    async def _stored(self, origin: str, hash: str) -> tuple[str | None, str]:
-        """Return text and title of the opened page or document; (None, "") if it was only a search result."""
-        if is_document_id(origin):
-            return await self._store.pages.text(hash), ""
-        page = await self._store.pages.version(origin, hash)
-        return (page.text, page.title) if page is not None else (None, "")
 
     def listed(self) -> tuple[Reference, ...]:
         return tuple(
@@ -77,9 +76,6 @@ class References:
 
 
 # ── what was not found, and where it was looked for ──────────────────────────────────────────────────────────────────
-
-# More names would make the sentence unreadable; the rest is counted.
-MAX_NAMED_QUERIES, MAX_NAMED_PAGES = 6, 4
 
 
 def list_unfound(
@@ -125,7 +121,7 @@ def describe_search(
     read = [name for each, name in pages if each.status in ("read", "empty")]
     refused = [f"{name} ({each.detail})" for each, name in pages if each.status not in ("read", "empty")]
     if read:
-        sentences.append(words("Read: {pages}.", pages=join_first(read, MAX_NAMED_PAGES, words)))
+        sentences.append(words("Read: {pages}.", pages=join_first(read, 4, words)))
     if refused:
         sentences.append(words("Found, but could not be opened: {pages}.", pages=", ".join(refused)))
     if not pages and not any(result.error for result in results):
@@ -145,10 +141,11 @@ def describe_queries(queries: Sequence[str], words: ReportWords) -> str:
     distinct = [words.quoted(query) for query in dict.fromkeys(queries)]
     if not distinct:
         return words("Nothing was searched.")
-    return words("Searched {queries}.", queries=join_first(distinct, MAX_NAMED_QUERIES, words))
+    return words("Searched {queries}.", queries=join_first(distinct, 6, words))
 
 
 def join_first(names: Sequence[str], most: int, words: ReportWords) -> str:
+    """Join as many names as a sentence can hold, and count the rest."""
     shown, more = ", ".join(names[:most]), len(names) - most
     return words("{queries} and {count} more", queries=shown, count=more) if more > 0 else shown
 

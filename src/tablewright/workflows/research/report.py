@@ -22,7 +22,6 @@ from tablewright.domain.research import (
     ReportCell,
     ReportTable,
     Research,
-    Round,
     RoundSummary,
     Section,
     Sentence,
@@ -32,7 +31,7 @@ from tablewright.domain.research import (
 from tablewright.domain.retrieved import track_documents
 from tablewright.domain.text import cell_text, shorten_text
 from tablewright.errors import ModelError, UsageError
-from tablewright.formats.reports.wording import ROUNDS, ReportWords
+from tablewright.formats.reports.wording import ROUNDS
 from tablewright.formats.reports.write import render_report, report_format
 from tablewright.llm.tasks.decision import Outcome, Tell, decide
 from tablewright.llm.tasks.reflect import note_site
@@ -132,7 +131,17 @@ class ReportWriter:
             claims=tuple([await self._checked(each) for each in self._claims]),
             unfound=tuple(missing),
             sources=tuple(distinct_sources(results)),
-            rounds=tuple(summarise_round(each, words) for each in rounds),
+            rounds=tuple(
+                RoundSummary(
+                    index=each.index,
+                    name=words(ROUNDS[each.kind]) if each.kind else "",
+                    tasks=tuple(task.search_query for task in each.tasks),
+                    closed=each.closed,
+                    open=tuple(gap.description for gap in each.memo.gaps),
+                    stopped=each.stopped or each.ended,
+                )
+                for each in rounds
+            ),
             completeness=listed.rows.completeness if listed else "",
             language=brief.language,
             words=dict(words.lines),
@@ -352,17 +361,6 @@ class ReportWriter:
 def make_report_title(brief: Brief) -> str:
     text = " ".join(brief.question.split()).rstrip("?.! ")
     return shorten_text(text[:1].upper() + text[1:], 120)
-
-
-def summarise_round(round: Round, words: ReportWords) -> RoundSummary:
-    return RoundSummary(
-        index=round.index,
-        name=words(ROUNDS[round.kind]) if round.kind else "",
-        tasks=tuple(task.search_query for task in round.tasks),
-        closed=round.closed,
-        open=tuple(gap.description for gap in round.memo.gaps),
-        stopped=round.stopped or round.ended,
-    )
 
 
 # ── writing a file ───────────────────────────────────────────────────────────────────────────────────────────────────

@@ -180,19 +180,15 @@ class ResearchRun:
             underway.round, underway.kind = len(underway.research.rounds) + 1, kind
             started = time.monotonic()
             with measure_usage() as meter:
-                done = await self._while_speaking(works[kind]())
+                speaking = asyncio.create_task(self._speak())
+                try:
+                    done = await works[kind]()
+                    await speaking
+                finally:
+                    speaking.cancel()
             usage = meter.usage + Usage(seconds=round(time.monotonic() - started, 3))
             await self._keep(msgspec.structs.replace(done, kind=kind, usage=usage))
         return await self._finish()
-
-    async def _while_speaking(self, work: Awaitable[Round]) -> Round:
-        speaking = asyncio.create_task(self._speak())
-        try:
-            done = await work
-            await speaking
-        finally:
-            speaking.cancel()
-        return done
 
     async def _speak(self) -> None:
         """Translate our own lines into the language of the report; they stay English if the model fails."""
@@ -266,12 +262,9 @@ class TypicalResearch:
     report_tokens: int = 2_500
 
 
-TYPICAL_RESEARCH = TypicalResearch()
-
-
 def estimate_research(brief: Brief, tools: Tools, max_tasks: int, extent: ResearchExtent) -> ResearchEstimate:
     """Estimate the effort of all rounds and the report."""
-    typical, model = TYPICAL_RESEARCH, tools.model
+    typical, model = TypicalResearch(), tools.model
     first = min(len(brief.queries) or extent.first_searches, max_tasks)
     if model is None:
         return ResearchEstimate(searches=first, pages=first * typical.new_pages_per_search)

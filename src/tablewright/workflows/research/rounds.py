@@ -17,7 +17,6 @@ from tablewright.citations.evidence import are_independent, is_copy
 from tablewright.domain.model import Evidence
 from tablewright.domain.research import (
     Angle,
-    Brief,
     CatalogCandidate,
     CheckedClaim,
     Claim,
@@ -43,8 +42,8 @@ from tablewright.workflows.research.library import describe_failed_searches, num
 from tablewright.workflows.research.notes import number_notes, read_pages
 from tablewright.workflows.research.progress import MAX_MEMO_GAPS, ResearchProgress, carry_over, format_memo
 
-# Priorities of gaps: those without which there is no answer, and the least important.
-URGENT, LOWEST = 1, 3
+# The priority of gaps without which there is no answer; that of the least important is 3.
+URGENT = 1
 
 
 class ResearchRounds:
@@ -91,7 +90,7 @@ class ResearchRounds:
         underway = self._underway
         before = underway.research.rounds[-1]
         # Later rounds cost as much as the first and add less.
-        lowest = URGENT if before.kind == "fill" else LOWEST
+        lowest = URGENT if before.kind == "fill" else 3
         gaps = select_gaps(before.memo.gaps, underway.queries, lowest)[: self._searches_for_gaps()]
         queries, descriptions = [gap.suggested_query for gap in gaps], [gap.description for gap in gaps]
         if tasks := number_tasks(f"r{underway.round}", "fill", queries, descriptions):
@@ -136,7 +135,10 @@ class ResearchRounds:
         new = [page for page in to_note if page.origin not in known]
         underway.tell("reading", detail=f"{count_noun(len(new), 'page')}", total=len(new))
         shown = list_candidates(filled.table, underway.brief) if filled else ()
-        brief = use_candidates_as_angles(underway.brief, shown) if filled else underway.brief
+        brief = underway.brief
+        # With the candidates as topics, notes on a list are filed under their item.
+        if filled:
+            brief = msgspec.structs.replace(brief, angles=tuple(Angle(name=each.name, question="") for each in shown))
         read = await read_pages(underway.tools, brief, new, underway.limits, underway.note)
         listed, different = filled.new_notes(underway.notes) if filled else ((), ())
         notes = (*listed, *number_notes(read.taken, len(underway.notes) + len(listed) + 1))
@@ -227,11 +229,6 @@ def select_gaps(gaps: Sequence[Gap], made: Sequence[str], lowest: int) -> list[G
     # Reversed, so that the first, most important gap of a query wins.
     wanted = {normalize_whitespace(gap.suggested_query): gap for gap in reversed(gaps)}
     return [wanted[query] for query in drop_tried_queries(reversed(wanted), made) if wanted[query].priority <= lowest]
-
-
-def use_candidates_as_angles(brief: Brief, shown: Sequence[CatalogCandidate]) -> Brief:
-    """Return the brief with the candidates as topics, so that notes on a list are filed under their item."""
-    return msgspec.structs.replace(brief, angles=tuple(Angle(name=each.name, question="") for each in shown))
 
 
 # ── claims ───────────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -57,8 +57,6 @@ from tablewright.workflows.shortlist.wording import (
 )
 
 PENDING: ShortlistText[str] = "{count} cell was not looked for yet.|{count} cells were not looked for yet."
-# Rows that the model sees: the best, and some that were left out so that it can name near misses.
-MAX_ADVICE_ROWS = 20
 
 
 async def present_comparison(
@@ -183,11 +181,12 @@ class Advisor:
         if model is None:
             return Advice(), ""
         rows = make_compared_rows(self._table, ranking)
-        # The model learns how many it does not see, so that it claims nothing about all.
-        unseen = len(rows) - MAX_ADVICE_ROWS
+        # The best, and some that were left out so that it can name near misses. The model learns how many it does not
+        # see, so that it claims nothing about all.
+        seen, unseen = rows[:20], len(rows[20:])
         asked = AdviceToGive(
             requirements=self._state.requirements,
-            rows=rows[:MAX_ADVICE_ROWS],
+            rows=seen,
             columns=tuple(
                 field.name for field in self._table.shown_fields if field.name not in (PRODUCT_COLUMN, PAGE_COLUMN)
             ),
@@ -195,7 +194,7 @@ class Advisor:
             said=user_messages(self._state),
             notes=(
                 *ranking.notes,
-                *([f"{unseen} more products, further behind, are not shown."] if unseen > 0 else []),
+                *([f"{unseen} more products, further behind, are not shown."] if unseen else []),
             ),
             room=model.text_room,
         )

@@ -40,7 +40,6 @@ from tablewright.domain.shortlist import (
     PAGE_COLUMN,
     PRICE_COLUMN,
     PRODUCT_COLUMN,
-    ExcludedProduct,
     Product,
     RankedProduct,
     Ranking,
@@ -61,8 +60,6 @@ from tablewright.web.fetch.guard import registrable_domain
 from tablewright.workflows.shortlist.context import TurnContext
 from tablewright.workflows.shortlist.ranking import rank_products
 
-# Columns that are known when a candidate is found; the engine is not asked for them.
-FOUND_COLUMNS = (*(field.name for field in FOUND_FIELDS), FOUND_AT_COLUMN)
 # A product's own pages, read before any search for it.
 MAX_PAGES_PER_PRODUCT = 6
 
@@ -246,7 +243,12 @@ class ProductComparison:
         if table.field(MEETS_FIELD.name) is None:
             await self._edit([AddField(field=MEETS_FIELD)], "judged by the requirements")
         rows = {row.id: row for row in table.rows}
-        verdicts = {each.row_id: failed_verdict(each, rows[each.row_id]) for each in ranking.excluded}
+        verdicts = {
+            each.row_id: make_computed_cell(
+                False, [rows[each.row_id].cell(each.field) if each.field else PENDING], each.reason
+            )
+            for each in ranking.excluded
+        }
         verdicts |= {each.row_id: passed_verdict(each, rows[each.row_id]) for each in ranking.ranked}
         before = {row_id: rows[row_id].cell(MEETS_FIELD.name) for row_id in verdicts}
         edits = [
@@ -279,10 +281,12 @@ async def ensure_table(context: TurnContext, state: ShortlistState) -> Shortlist
 
 def comparison_fields(table: Table, names: Collection[str] = ()) -> list[Field]:
     wanted = {column_key(name) for name in names}
+    # These are known when a candidate is found; the engine is not asked for them.
+    found = {*(field.name for field in FOUND_FIELDS), FOUND_AT_COLUMN}
     return [
         field
         for field in table.fields
-        if field.is_asked and field.name not in FOUND_COLUMNS and (not wanted or column_key(field.name) in wanted)
+        if field.is_asked and field.name not in found and (not wanted or column_key(field.name) in wanted)
     ]
 
 
@@ -355,10 +359,6 @@ def rank_own_pages(row: Row) -> list[str]:
     named = [each.origin for each in row.cell(PRODUCT_COLUMN).evidence]
     known = sorted(dict.fromkeys((*named, *cited)), key=lambda origin: -cited[origin])
     return list(dict.fromkeys(filter(None, (cell_text(row.cell(PAGE_COLUMN)), *known))))[:MAX_PAGES_PER_PRODUCT]
-
-
-def failed_verdict(product: ExcludedProduct, row: Row) -> Cell:
-    return make_computed_cell(False, [row.cell(product.field) if product.field else PENDING], product.reason)
 
 
 def passed_verdict(product: RankedProduct, row: Row) -> Cell:

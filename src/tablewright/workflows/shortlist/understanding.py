@@ -39,12 +39,6 @@ from tablewright.workflows.shortlist.context import TurnContext
 from tablewright.workflows.shortlist.ranking import convert_to_euros
 from tablewright.workflows.shortlist.wording import describe_step, make_compared_rows, make_sentences
 
-SEARCH_WORDS = (
-    "There is no model, so your words were not read as a wish: they are search words, and nothing of them is checked. "
-    "Say what must be checked with the form or with commands; /help lists them."
-)
-NOT_READ = "There is no model, so your words were not read, and nothing was done. Use a command; /help lists them."
-
 
 async def understand_message(context: TurnContext, state: ShortlistState, said: str) -> tuple[TurnTaken, str]:
     """Return what the message asks for, and a note for the user on how it was read. Raise UsageError for an invalid
@@ -55,8 +49,20 @@ async def understand_message(context: TurnContext, state: ShortlistState, said: 
     if command := parse_command(said):
         return interpret_command(command, state, table, rows, context.rates), ""
     if model is None:
-        return read_as_search_words(state, said)
+        if state.table_id or not said:
+            not_read = (
+                "There is no model, so your words were not read, and nothing was done. Use a command; /help lists them."
+            )
+            return TurnTaken(intent="talk", requirements=state.requirements), not_read if said else ""
+        wanted = structs.replace(state.requirements, product_type=normalize_whitespace(said))
+        return TurnTaken(intent="wish", requirements=wanted, is_ready=True), (
+            "There is no model, so your words were not read as a wish: they are search words, and nothing of them is "
+            "checked. Say what must be checked with the form or with commands; /help lists them."
+        )
     wished = {column_key(wish.column) for wish in state.requirements.wishes}
+    # The last offers of shops, so that the model can answer questions about them.
+    offers = "\n".join(offer.text() for offer in state.offers)
+    shown = (f"Offers of shops, as asked last:\n{mark_text(5, offers, 'offers')}",) if offers else ()
     asked = TurnToTake(
         message=said,
         step=describe_step(state, len(table.rows)),
@@ -72,7 +78,7 @@ async def understand_message(context: TurnContext, state: ShortlistState, said: 
             if field.is_asked and field not in table.shown_fields and column_key(field.name) not in wished
         ),
         rows=rows,
-        notes=(*ranking.notes, *offers_block(state)),
+        notes=(*ranking.notes, *shown),
         is_undecided=state.is_undecided,
         room=model.text_room,
     )
@@ -82,19 +88,6 @@ async def understand_message(context: TurnContext, state: ShortlistState, said: 
     return outcome.decided, state.translate(
         "I could not read your message: {why} Nothing was changed; say it again.", why=outcome.degraded
     )
-
-
-def offers_block(state: ShortlistState) -> tuple[str, ...]:
-    """Return the last offers of shops as a prompt block, so that the model can answer questions about them."""
-    offers = "\n".join(offer.text() for offer in state.offers)
-    return (f"Offers of shops, as asked last:\n{mark_text(5, offers, 'offers')}",) if offers else ()
-
-
-def read_as_search_words(state: ShortlistState, said: str) -> tuple[TurnTaken, str]:
-    if state.table_id or not said:
-        return TurnTaken(intent="talk", requirements=state.requirements), NOT_READ if said else ""
-    wanted = structs.replace(state.requirements, product_type=normalize_whitespace(said))
-    return TurnTaken(intent="wish", requirements=wanted, is_ready=True), SEARCH_WORDS
 
 
 def find_missing_fields(table: Table | None, fields: Sequence[Field], others: Sequence[Field] = ()) -> list[Field]:
