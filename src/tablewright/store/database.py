@@ -447,6 +447,8 @@ def make_engine(url: str) -> Engine:
             parsed.set(drivername="sqlite+pysqlite"),
             pool_size=READER_THREADS + STREAM_THREADS + 2,
             max_overflow=2,
+            # The connection that was used last: each one has a cache of its own, which would hold the same pages.
+            pool_use_lifo=True,
         )
         prepare_sqlite(engine)
         return engine
