@@ -12,7 +12,7 @@ import msgspec
 
 from tablewright.domain.edits import AddRow, ChangeField, Draft, Edit, FlagCell, SetCell
 from tablewright.domain.history import Change, Rollback, WrittenValue
-from tablewright.domain.model import PENDING, Cell, Conflict, Field, Row, RowId
+from tablewright.domain.model import PENDING, Cell, Conflict, Field, Row, RowId, Table
 from tablewright.domain.proposal import EVERY_CELL, ApplyOutcome, CellAt, Review, Selection
 from tablewright.domain.rowkey import row_key
 from tablewright.domain.text import cell_text, count_noun, format_value, shorten_text
@@ -103,20 +103,16 @@ class TableChanges:
 
     async def set_value(self, table_id: str, row_id: RowId, name: str, text: str) -> WrittenValue:
         """Write a person's own value, converted to its field's type; an empty text clears the cell."""
-        table = await self._store.tables.find(table_id)
-        field = Draft(table).field(name)
-        cell = self.own_value(text, field) if text.strip() else PENDING
-        note = f"row {row_id}, {field.name}: " + (
-            shorten_text(format_value(cell.value), MAX_HISTORY_CHARACTERS) if text.strip() else "cleared"
-        )
-        change = await self._store.log.commit(
-            table.id, [SetCell(row_id=row_id, field=field.name, cell=cell)], actor=self._actor, note=note
-        )
-        assert change is not None
-        rows = (await self._store.tables.rows(table.id, [row_id])).rows
-        # Read again after the write, which marked what depends on the cell.
-        stale = tuple(each.name for each in table.fields for row in rows if row.cell(each.name).stale)
-        return WrittenValue(field=field.name, cell=cell, change=change, stale=stale)
+
+        def prepare(table: Table) -> tuple[SetCell, str]:
+            field = table.require_field(name)
+            cell = self.own_value(text, field) if text.strip() else PENDING
+            shown = shorten_text(format_value(cell.value), MAX_HISTORY_CHARACTERS) if text.strip() else "cleared"
+            return SetCell(row_id=row_id, field=field.name, cell=cell), f"row {row_id}, {field.name}: {shown}"
+
+        edit, change, row = await self._store.log.commit_cell(table_id, prepare, actor=self._actor)
+        stale = tuple(field for field, cell in row.cells.items() if cell.stale)
+        return WrittenValue(field=edit.field, cell=edit.cell, change=change, stale=stale)
 
     async def change_column(self, table_id: str, name: str, field: Field) -> Change | None:
         """Redefine a column. If its type changes, its values are converted and keep their evidence; if one cannot be,

@@ -38,6 +38,7 @@ from tablewright.values.row_names import current_row_key
 
 if TYPE_CHECKING:
     from tablewright.services import Services
+    from tablewright.store.tables import RowWindow
 
 TypedValue = Annotated[str, msgspec.Meta(max_length=VALUE_LIMITS.typed)]
 
@@ -64,8 +65,15 @@ def show_row(table: Table, row: Row) -> RowShown:
 @operation("read")
 async def get_row(services: Services, request: RowRequest) -> RowShown:
     """One row with all its cells."""
-    table = await services.table(request.table)
-    return show_row(table, await services.row(table.id, request.row_id))
+    return show_row(*await find_row(services, request.table, request.row_id))
+
+
+async def find_row(services: Services, table: str, row_id: RowId) -> tuple[Table, Row]:
+    """Return a table without its rows, and one of them."""
+    found = await services.store.tables.rows(table, [row_id])
+    if not found.rows:
+        raise NotFound(f"Table {found.table.id} has no row {row_id}.")
+    return found.table, found.rows[0]
 
 
 class ListRows(TableRequest, frozen=True):
@@ -97,6 +105,8 @@ class RowPageLimits:
     window_rows: int = 500
     # Rows that one request searches for a status; the next request continues there.
     searched_rows: int = 20_000
+    # Measuring more takes long enough to be done in a thread.
+    rows_in_loop: int = 100
 
 
 ROW_PAGE = RowPageLimits()
@@ -105,28 +115,27 @@ ROW_PAGE = RowPageLimits()
 @operation("read")
 async def list_rows(services: Services, request: ListRows) -> RowPage:
     """Rows with their cells, ordered by number; fewer where they are long."""
-    table = await services.table(request.table)
-    page = RowCollector(table, request)
-    # Wide tables are read in smaller windows, so that memory is bounded in cells.
-    rows_at_once = max(1, ROW_PAGE.read_cells // max(1, len(table.fields)))
-    after = request.after
-    while not page.is_full and page.searched < ROW_PAGE.searched_rows:
-        missing = ROW_PAGE.window_rows if request.status else request.limit - len(page.rows)
-        window = await services.page(table.id, after=after, limit=min(missing, rows_at_once))
-        if not window:
-            return page.to_reply(next=None)
-        after = await asyncio.to_thread(page.take, window)
-    # One row more tells if there is a next page, without counting the table.
-    has_more = bool(await services.page(table.id, after=after, limit=1))
+    page = RowCollector(request)
+    after, has_more = request.after, True
+    while has_more and not page.is_full and page.searched < ROW_PAGE.searched_rows:
+        window = await services.store.tables.window(
+            request.table,
+            after=after,
+            limit=ROW_PAGE.window_rows if request.status else request.limit - len(page.rows),
+            most_cells=ROW_PAGE.read_cells,
+        )
+        is_short = len(window.rows) <= ROW_PAGE.rows_in_loop
+        taken = page.take(window) if is_short else await asyncio.to_thread(page.take, window)
+        has_more = window.has_more or taken < len(window.rows)
+        after = window.rows[taken - 1].id if taken else after
     return page.to_reply(next=after if has_more else None)
 
 
 class RowCollector:
     """Collect the rows of a page until there are enough of them, or enough bytes."""
 
-    def __init__(self, table: Table, request: ListRows) -> None:
-        self._table = table
-        self._names = [table.require_field(request.field).name] if request.field else [f.name for f in table.fields]
+    def __init__(self, request: ListRows) -> None:
+        self._field = request.field
         self._status = request.status
         self._limit = request.limit
         self._bytes = 0
@@ -138,16 +147,16 @@ class RowCollector:
     def is_full(self) -> bool:
         return self._shortened or len(self.rows) >= self._limit
 
-    def take(self, window: Sequence[Row]) -> RowId:
-        """Add the rows that fit, and return the last row that was considered. Measuring a thousand rows with their
-        sources takes long enough to be done in a thread."""
-        # If the page is full before the first of these rows, the next request starts with it.
-        last = window[0].id - 1
-        for row in window:
+    def take(self, window: RowWindow) -> int:
+        """Add the rows that fit, and return how many were considered."""
+        table = window.table
+        names = [table.require_field(self._field).name] if self._field else [field.name for field in table.fields]
+        considered = 0
+        for row in window.rows:
             if self.is_full:
                 break
-            if self._status is None or any(row.cell(name).status == self._status for name in self._names):
-                shown = show_row(self._table, row)
+            if self._status is None or any(row.cell(name).status == self._status for name in names):
+                shown = show_row(table, row)
                 size = measure_row(shown)
                 # The first row always fits, or a long row would block the pages behind it.
                 if self.rows and self._bytes + size > ROW_PAGE.reply_bytes:
@@ -155,9 +164,9 @@ class RowCollector:
                     break
                 self.rows.append(shown)
                 self._bytes += size
-            last = row.id
+            considered += 1
             self.searched += 1
-        return last
+        return considered
 
     def to_reply(self, next: RowId | None) -> RowPage:
         return RowPage(rows=tuple(self.rows), next=next, shortened=self._shortened)
@@ -194,8 +203,7 @@ async def add_rows(services: Services, request: AddRows) -> Changed:
 @operation("write")
 async def remove_row(services: Services, request: RowRequest) -> Changed:
     """Remove a row; undoing the change restores it."""
-    table = await services.table(request.table)
-    await services.row(table.id, request.row_id)
+    table, _ = await find_row(services, request.table, request.row_id)
     edit = RemoveRow(row_id=request.row_id)
     return Changed(change=await services.changes.edit(table.id, [edit], f"removed row {request.row_id}"))
 
@@ -322,9 +330,9 @@ class CellShown(Struct, frozen=True):
 @operation("read")
 async def get_cell(services: Services, request: CellRequest) -> CellShown:
     """A cell with its evidence: each quote within the stored text of its source, and how the value was found."""
-    table = await services.table(request.table)
+    table, row = await find_row(services, request.table, request.row_id)
     name = table.require_field(request.field).name
-    cell = (await services.row(table.id, request.row_id)).cell(name)
+    cell = row.cell(name)
     sources = [SourceShown(evidence=each, excerpt=await cut_excerpt(services, each)) for each in cell.evidence]
     found_by = await find_origin(services, cell, request.row_id, name)
     steps = found_by.steps if found_by else ()
@@ -370,10 +378,7 @@ class SetCellRequest(CellRequest, frozen=True):
 @operation("write")
 async def set_cell(services: Services, request: SetCellRequest) -> WrittenValue:
     """Write your own value. Cells derived from the old value become stale; nothing runs by itself."""
-    table = await services.table(request.table)
-    name = table.require_field(request.field).name
-    await services.row(table.id, request.row_id)
-    return await services.changes.set_value(table.id, request.row_id, name, request.value)
+    return await services.changes.set_value(request.table, request.row_id, request.field, request.value)
 
 
 class FlagCellRequest(CellRequest, frozen=True):

@@ -6,7 +6,7 @@ the last number it saw misses nothing.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, get_args
 
 import msgspec
@@ -24,7 +24,7 @@ from tablewright.domain.edits import (
     SetCell,
 )
 from tablewright.domain.history import CellVersion, Change, StaleCell
-from tablewright.domain.model import Cell, Field, RowId, Status, make_given_cell
+from tablewright.domain.model import Cell, Field, Row, RowId, Status, Table, make_given_cell
 from tablewright.errors import NotFound
 from tablewright.store import schema
 from tablewright.store.contents import content_text, store_cells, store_fields, texts_of_entry, whole_text
@@ -80,26 +80,19 @@ class EditLog(StorePart):
         """Write all edits or none, in one transaction. Return None if nothing changed."""
         # The lock makes the numbers of the log continuous: one writer per table at a time.
         found = read_table_head(connection, table_id, lock=True)
-        writer = EditWriter(connection, found, edits)
-        entries = [entry for edit in edits for entry in writer.write(edit)]
-        if not entries:
-            return None
-        writer.finish()
-        grown = writer.grown + append_log_entries(connection, found, entries)
-        charge_acting(connection, "rows", sum(isinstance(edit, AddRow) for edit in edits))
-        # Most changes write each cell once, and then the last entry of a cell need not be looked for.
-        cells = [(entry["row_id"], entry["field_id"]) for entry in entries if entry["kind"] == "cell"]
-        return close_change(
-            connection,
-            found,
-            len(entries),
-            kind=kind,
-            actor=actor,
-            run_id=run_id,
-            note=note,
-            each_cell_once=len(set(cells)) == len(cells),
-            grown=grown,
-        )
+        return commit_edits(connection, found, edits, actor=actor, run_id=run_id, note=note, kind=kind)
+
+    @write_transaction
+    def commit_cell(
+        self, connection: Connection, table_id: str, prepare: Callable[[Table], tuple[SetCell, str]], *, actor: str
+    ) -> tuple[SetCell, Change, Row]:
+        """Write one cell as `prepare` says, which gets the table and returns the edit with its note. Return the row as
+        it is afterwards, with what has become stale."""
+        found = read_table_head(connection, table_id, lock=True)
+        edit, note = prepare(found.table)
+        change = commit_edits(connection, found, [edit], actor=actor, run_id=None, note=note)
+        assert change is not None
+        return edit, change, read_rows(connection, found, [edit.row_id])[0]
 
     @read_transaction
     def changes(self, connection: Connection, table_id: str, limit: int = 50) -> list[Change]:
@@ -188,6 +181,30 @@ class EditLog(StorePart):
         if not count == last == found.last_seq:
             problems.append(f"the log of {found.table.id} has {count} entries up to {last}, not {found.last_seq}")
         return problems
+
+
+def commit_edits(
+    connection: Connection, found: TableHead, edits: Sequence[Edit], *, kind: str = "edit", **about: Any
+) -> Change | None:
+    """Write edits to a locked table; `about` is what `close_change` writes into the history."""
+    writer = EditWriter(connection, found, edits)
+    entries = [entry for edit in edits for entry in writer.write(edit)]
+    if not entries:
+        return None
+    writer.finish()
+    grown = writer.grown + append_log_entries(connection, found, entries)
+    charge_acting(connection, "rows", sum(isinstance(edit, AddRow) for edit in edits))
+    # Most changes write each cell once, and then the last entry of a cell need not be looked for.
+    cells = [(entry["row_id"], entry["field_id"]) for entry in entries if entry["kind"] == "cell"]
+    return close_change(
+        connection,
+        found,
+        len(entries),
+        kind=kind,
+        each_cell_once=len(set(cells)) == len(cells),
+        grown=grown,
+        **about,
+    )
 
 
 class EditWriter:

@@ -21,6 +21,7 @@ from tablewright.store.ledger import charge_run, count_utf8_bytes
 from tablewright.store.records import build_upsert, decode_cell, decode_given, fetch_among, insert_many, to_json_text
 from tablewright.store.schema import attempts, cells, changes, edits, operations, proposals, rows, runs
 from tablewright.store.tables import (
+    MAX_INTEGER,
     TableHead,
     keep_fields,
     read_table_head,
@@ -59,9 +60,12 @@ class Attempts(StorePart):
         charge_run(connection, run_id, sum(count_utf8_bytes(str(record["attempt"])) for record in new))
 
     @read_transaction
-    def of_run(self, connection: Connection, run_id: str) -> dict[RowId, list[Attempt]]:
-        """Return the attempts of a run by row, in order."""
-        query = select(attempts).where(attempts.c.run_id == run_id).order_by(attempts.c.row_id, attempts.c.number)
+    def of_run(
+        self, connection: Connection, run_id: str, first: RowId = 0, last: RowId = MAX_INTEGER
+    ) -> dict[RowId, list[Attempt]]:
+        """Return the attempts of a run by row, in order; only those at the rows from `first` to `last`."""
+        here = (attempts.c.run_id == run_id, attempts.c.row_id.between(first, last))
+        query = select(attempts).where(*here).order_by(attempts.c.row_id, attempts.c.number)
         found: dict[RowId, list[Attempt]] = {}
         for record in connection.execute(query):
             found.setdefault(record.row_id, []).append(decode_attempt(record.attempt))
@@ -137,7 +141,7 @@ class Corrections(StorePart):
         applied, all_by_hand = by_kind["apply"], [*by_kind["edit"], *by_kind["apply"]]
         # Typed values have no evidence. Quotes inside strings are escaped, so only the key can match.
         has_evidence = content_text(edits.c.after).like('%"evidence":[%')
-        rows = read_window(connection, found, 0, MAX_CELLS_READ)
+        rows, _ = read_window(connection, found, 0, MAX_CELLS_READ)
         examples: dict[str, tuple[str, ...]] = {}
         for name, field_id in found.field_ids.items():
             typed = read_written_values(connection, found, field_id, all_by_hand, ~has_evidence)

@@ -106,10 +106,13 @@ table_head_records = RecordMapper(TableHead, tables)
 
 
 class RowWindow(Struct, frozen=True):
-    """Some rows of a table, as they were when the log had the number `as_of`."""
+    """Some rows of a table, as they were when the log had the number `as_of`. `table` has no rows."""
 
+    table: Table
     rows: tuple[Row, ...]
     as_of: int
+    has_more: bool = False
+    """True if other rows come after these."""
 
 
 class Tables(StorePart):
@@ -198,18 +201,21 @@ class Tables(StorePart):
         after: RowId = 0,
         limit: int = ROWS_PER_BATCH,
         fields: Collection[str] | None = None,
+        most_cells: int = MAX_INTEGER,
     ) -> RowWindow:
         """Return the next rows after the row `after`, none at the end; with `fields`, only those cells. Long rows make
-        a short window, so only an empty one is the end."""
+        a short window, and so do wide tables with `most_cells`: only an empty one is the end."""
         found = keep_fields(read_table_head(connection, table_id), fields)
-        return RowWindow(rows=read_window(connection, found, after, limit), as_of=found.last_seq)
+        limit = min(limit, max(1, most_cells // max(1, len(found.field_ids))))
+        window, has_more = read_window(connection, found, after, limit)
+        return RowWindow(table=found.table, rows=window, as_of=found.last_seq, has_more=has_more)
 
     @read_transaction
     def rows(
         self, connection: Connection, table_id: str, row_ids: Sequence[RowId], *, fields: Collection[str] | None = None
     ) -> RowWindow:
         found = keep_fields(read_table_head(connection, table_id), fields)
-        return RowWindow(rows=read_rows(connection, found, row_ids), as_of=found.last_seq)
+        return RowWindow(table=found.table, rows=read_rows(connection, found, row_ids), as_of=found.last_seq)
 
     async def windows_of(self, table_id: str, row_ids: Sequence[RowId]) -> AsyncIterator[list[Row]]:
         """Yield the rows that exist, in the order of `row_ids`, a window at a time."""
@@ -352,18 +358,23 @@ def find_table_record(connection: Connection, name_or_id: str, *, lock: bool) ->
 
 def read_windows_in_order(connection: Connection, found: TableHead) -> Iterator[tuple[Row, ...]]:
     after = 0
-    while window := read_window(connection, found, after, ROWS_PER_BATCH):
-        yield window
-        after = window[-1].id
+    has_more = True
+    while has_more:
+        window, has_more = read_window(connection, found, after, ROWS_PER_BATCH)
+        if window:
+            yield window
+            after = window[-1].id
 
 
-def read_window(connection: Connection, found: TableHead, after: RowId, limit: int) -> tuple[Row, ...]:
+def read_window(connection: Connection, found: TableHead, after: RowId, limit: int) -> tuple[tuple[Row, ...], bool]:
+    """Return the next rows, and True if others come after them."""
     here = (rows.c.table_no == found.no, rows.c.row_id > after, ~rows.c.removed)
-    row_ids = connection.scalars(select(rows.c.row_id).where(*here).order_by(rows.c.row_id).limit(limit)).all()
+    row_ids = connection.scalars(select(rows.c.row_id).where(*here).order_by(rows.c.row_id).limit(limit + 1)).all()
     if not row_ids:
-        return ()
+        return (), False
     # Sizes are measured before texts are read, so that a window of long rows never fills the memory.
-    last = row_ids[count_rows_that_fit(connection, found, row_ids) - 1]
+    count = count_rows_that_fit(connection, found, row_ids[:limit])
+    last = row_ids[count - 1]
     records = connection.execute(
         select(rows.c.row_id, rows.c.key, rows.c.given).where(*here, rows.c.row_id <= last).order_by(rows.c.row_id)
     ).all()
@@ -375,7 +386,7 @@ def read_window(connection: Connection, found: TableHead, after: RowId, limit: i
             cells.c.field_id.in_(found.names),
         )
     )
-    return join_cells(found, records, written)
+    return join_cells(found, records, written), count < len(row_ids)
 
 
 def count_rows_that_fit(connection: Connection, found: TableHead, row_ids: Sequence[RowId]) -> int:
