@@ -12,8 +12,8 @@ import httpx2
 import openpyxl
 import pytest
 
+from tablewright.domain.complete_json import encode_complete
 from tablewright.domain.proposal import ProposedCell
-from tablewright.domain.text import to_json_document
 from tablewright.interfaces.api import adapter, answers
 from tablewright.operations import rows
 from tablewright.operations.rows import RowPageLimits, RowShown
@@ -47,6 +47,37 @@ def test_rows_and_files_are_found_by_the_name_of_the_table(api: Api) -> None:
     assert exported.content == api.send("GET", f"/tables/{table_id}/export").content
     assert "Firms.csv" in exported.headers["content-disposition"]
     assert api.refused(404, "GET", "/tables/nothing/rows")["type"] == "NotFound"
+
+
+def test_a_reply_that_the_client_has_already_is_not_sent_again(api: Api) -> None:
+    table_id = api.bring_in()
+    first = api.send("GET", f"/tables/{table_id}/rows")
+    tag = {"If-None-Match": f'"other", {first.headers["etag"]}'}
+    again = api.send("GET", f"/tables/{table_id}/rows", headers=tag)
+    assert (again.status_code, again.content, again.headers["etag"]) == (304, b"", first.headers["etag"])
+    api.send("PUT", f"/tables/{table_id}/rows/1/cells/Company", json={"value": "Another"})
+    changed = api.send("GET", f"/tables/{table_id}/rows", headers=tag)
+    assert (changed.status_code, changed.json()["rows"][0]["cells"]["Company"]["value"]) == (200, "Another")
+    assert "etag" not in api.send("PUT", f"/tables/{table_id}/rows/1/cells/Company", json={"value": "Third"}).headers
+
+
+@pytest.mark.parametrize(
+    ("accepted", "encoding"), [("gzip", "gzip"), ("br, gzip;q=0.5", "gzip"), ("gzip;q=0", None), ("identity", None)]
+)
+def test_large_replies_and_files_are_compressed_for_clients_that_take_it(
+    api: Api, accepted: str, encoding: str | None
+) -> None:
+    table_id = api.bring_in("Name,Price\n" + "".join(f"Thing {number},{number}\n" for number in range(100)))
+    headers = {"Accept-Encoding": accepted}
+    plain = {"Accept-Encoding": "identity"}
+    for path in (f"/tables/{table_id}/rows", f"/tables/{table_id}/export"):
+        found = api.send("GET", path, headers=headers)
+        assert found.headers.get("content-encoding") == encoding
+        assert found.headers["vary"] == "Accept-Encoding"
+        assert found.content == api.send("GET", path, headers=plain).content
+    workbook = api.send("GET", f"/tables/{table_id}/export", params={"format": "xlsx"}, headers=headers)
+    assert "content-encoding" not in workbook.headers
+    assert "content-encoding" not in api.send("GET", f"/tables/{table_id}", headers=headers).headers
 
 
 def test_a_page_of_long_rows_is_bounded_by_bytes_and_loses_none(api: Api) -> None:
@@ -159,10 +190,10 @@ def test_while_a_page_of_many_cells_is_written_down_others_are_answered(
         if isinstance(value, kind):
             begun.set()
             assert go_on.wait(PATIENCE)
-        return to_json_document(value)
+        return encode_complete(value)
 
     monkeypatch.setattr(adapter, "MAX_ENTRIES_IN_LOOP", 2)
-    monkeypatch.setattr(answers, "to_json_document", slowly)
+    monkeypatch.setattr(answers, "encode_complete", slowly)
     with ThreadPoolExecutor(1) as pool:
         page = pool.submit(api.get, path)
         try:

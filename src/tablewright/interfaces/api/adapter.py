@@ -11,11 +11,17 @@ from pathlib import Path
 from typing import Annotated, Any, get_args
 
 import msgspec
-from fastapi import APIRouter, File, Form, Query, UploadFile
+from fastapi import APIRouter, File, Form, Query, Request, UploadFile
 from fastapi import Path as InPath
 from fastapi.responses import FileResponse, Response
 
-from tablewright.interfaces.api.answers import Json, describe_file_responses, encode_in_pieces, send_written_file
+from tablewright.interfaces.api.answers import (
+    Json,
+    describe_file_responses,
+    encode_in_pieces,
+    finish_reply,
+    send_written_file,
+)
 from tablewright.interfaces.api.idempotency import OnlyOnce
 from tablewright.interfaces.api.schemas import default_value, entry_type, input_model, input_type, reply_model
 from tablewright.interfaces.api.uploads import keep_uploaded_files, save_upload, upload_folder
@@ -24,9 +30,9 @@ from tablewright.interfaces.wording import REST, reword_advice
 from tablewright.operations.operation import Operation, check_permission
 from tablewright.temporary import temporary_folder
 
-# A reply with a longer list is encoded in a thread: a thousand rows with their sources take a second, in which the
-# server would answer no other request.
-MAX_ENTRIES_IN_LOOP = 50
+# A reply with a longer list is encoded in a thread, entry by entry: a thousand rows with their sources take long enough
+# for other requests to wait.
+MAX_ENTRIES_IN_LOOP = 100
 
 
 def add_route(
@@ -40,6 +46,7 @@ def add_route(
     file: str = "",
     download: bool = False,
     fixed: Mapping[str, Any] | None = None,
+    **more: Any,
 ) -> None:
     """Add the route of an operation: a method and a path, such as "GET /tables/{table}".
 
@@ -47,7 +54,7 @@ def add_route(
     client may send an idempotency key. `files` names the field for the paths of uploaded files that are kept, `file`
     that for one file that is read and not kept; the other fields then come with the form. `fixed` fields are not
     offered. The reply to a `download` is the file that the operation writes to `path`, in the `format` of the request
-    or else as CSV."""
+    or else as CSV. `more` goes to FastAPI."""
     method, _, path = route.partition(" ")
     request_type: Any = operation.request
     fields = {field.name: field for field in msgspec.structs.fields(request_type)}
@@ -56,7 +63,7 @@ def add_route(
     one_of = {f"{name}s": name for name in in_path if name not in fields}
     others = [name for name in fields if name not in (*in_path, *one_of, files, file, *(fixed or {}))]
     is_form = bool(files or file)
-    parameters = [keyword_parameter("visit", Visiting)]
+    parameters = [keyword_parameter("visit", Visiting), keyword_parameter("asked", Request)]
     for name in in_path:
         kind, limits = input_type(fields[name].type if name in fields else entry_type(fields[f"{name}s"].type))
         parameters.append(
@@ -80,7 +87,7 @@ def add_route(
     if once:
         parameters.append(keyword_parameter("once", OnlyOnce))
 
-    async def endpoint(visit: Visit, **values: Any) -> Response:
+    async def endpoint(visit: Visit, asked: Request, **values: Any) -> Response:
         body, idempotency = values.pop("body", None), values.pop("once", None)
         if body is not None:
             values |= body.model_dump(exclude_unset=True)
@@ -96,12 +103,14 @@ def add_route(
             request = msgspec.convert(values | dict(fixed or {}), request_type)
             if download:
                 format = getattr(request, "format", "csv")
-                return await send_written_file("", format, lambda path: operation(visit.services, request, path=path))
+                return await send_written_file(
+                    asked, format, lambda path: operation(visit.services, request, path=path)
+                )
 
             async def answer() -> Json:
                 return await encode_reply(await operation(visit.services, request), status)
 
-            return await (answer() if idempotency is None else idempotency.answer(answer))
+            return await (finish_reply(asked, await answer()) if idempotency is None else idempotency.answer(answer))
 
     # An operation may have two routes, such as one with the table in its path: generated clients need two names.
     is_second = any(getattr(each, "name", "") == operation.name for each in router.routes)
@@ -115,7 +124,7 @@ def add_route(
         if "format" in fields:
             formats = get_args(input_type(fields["format"].type)[0])
         answers = {"response_class": FileResponse, "responses": describe_file_responses(*formats)}
-    router.add_api_route(path, endpoint, methods=[method], status_code=status, name=route_name, **answers)
+    router.add_api_route(path, endpoint, methods=[method], status_code=status, name=route_name, **answers, **more)
 
 
 def keyword_parameter(name: str, annotation: Any, default: Any = ...) -> inspect.Parameter:

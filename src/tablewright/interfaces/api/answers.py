@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+import asyncio
+import gzip
+import re
+import shutil
 import tempfile
 from collections.abc import Awaitable, Callable
+from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
 import msgspec
+from fastapi import Request
 from fastapi.responses import FileResponse, Response
 from starlette.background import BackgroundTask
 
+from tablewright.domain.complete_json import encode_complete
 from tablewright.domain.model import Struct
-from tablewright.domain.text import to_json_document
 from tablewright.interfaces.api.schemas import EXAMPLES, reply_model
+from tablewright.interfaces.server.origin import READ_METHODS
 
 
 class ErrorDetail(Struct, frozen=True):
@@ -61,41 +68,44 @@ class Json(Response):
     media_type = "application/json"
 
     def __init__(self, content: Any, status_code: int = 200) -> None:
-        super().__init__(content if isinstance(content, bytes) else encode_json(content), status_code)
+        super().__init__(content if isinstance(content, bytes) else encode_complete(content), status_code)
 
 
 def encode_in_pieces(page: msgspec.Struct) -> bytes:
-    """Encode entry by entry, because encoding holds the interpreter lock (20 MB: 0.2 s)."""
+    """Encode entry by entry, because encoding holds the interpreter lock."""
     keys = {name: getattr(page, name) for name in page.__struct_fields__}
     lists = {name: value for name, value in keys.items() if isinstance(value, tuple)}
-    return encode_json(
-        keys | {name: [msgspec.Raw(encode_json(each)) for each in value] for name, value in lists.items()}
+    return encode_complete(
+        keys | {name: [msgspec.Raw(encode_complete(each)) for each in value] for name, value in lists.items()}
     )
 
 
-def encode_json(content: Any) -> bytes:
-    plain = to_json_document(content)
-    try:
-        return msgspec.json.encode(plain)
-    except (OverflowError, UnicodeEncodeError):
-        return msgspec.json.encode(make_encodable(plain))
+# A smaller reply is sent as quickly as it is compressed.
+MIN_GZIP_BYTES = 32 * 1024
 
 
-def make_encodable(value: Any) -> Any:
-    """Return the value with floats for integers too large for JSON readers, and without half characters."""
-    if isinstance(value, str):
-        return value.encode("utf-8", "replace").decode()
-    if isinstance(value, dict):
-        return {make_encodable(key): make_encodable(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [make_encodable(item) for item in value]
-    # A program that reads numbers as JavaScript does sees another number beyond this.
-    if isinstance(value, int) and not isinstance(value, bool) and abs(value) > 2**53:
-        try:
-            return float(value)
-        except OverflowError:
-            return str(value)
-    return value
+async def finish_reply(asked: Request, reply: Json) -> Response:
+    """Return a reply as the client takes it: 304 without a body if it has this one already, or compressed."""
+    body = bytes(reply.body)
+    if asked.method in READ_METHODS:
+        # Weak, because the same reply may be sent compressed or not.
+        tag = f'W/"{blake2b(body, digest_size=12).hexdigest()}"'
+        if tag in map(str.strip, asked.headers.get("if-none-match", "").split(",")):
+            return Response(status_code=304, headers={"ETag": tag})
+        reply.headers["ETag"] = tag
+    if len(body) >= MIN_GZIP_BYTES:
+        reply.headers["Vary"] = "Accept-Encoding"
+        if takes_gzip(asked):
+            # In a thread: compressing does not hold the interpreter lock.
+            reply.body = await asyncio.to_thread(gzip.compress, body, 1)
+            reply.headers["Content-Encoding"] = "gzip"
+            reply.headers["Content-Length"] = str(len(reply.body))
+    return reply
+
+
+def takes_gzip(asked: Request) -> bool:
+    accepted = asked.headers.get("accept-encoding", "").lower()
+    return re.search(r"\bgzip\b(?!\s*;\s*q=0(\.0*)?\s*(,|$))", accepted) is not None
 
 
 # Written out, because the mimetypes of the machine differ from one to the next.
@@ -113,26 +123,40 @@ MEDIA = {
 }
 
 
-async def send_written_file(name: str, format: str, write: Callable[[Path], Awaitable[Any]]) -> FileResponse:
-    """Send a file that `write` makes for this reply as a download, and remove it afterwards. A header has the
-    `warnings` of what `write` returns, which also names the file if `name` is empty."""
+async def send_written_file(asked: Request, format: str, write: Callable[[Path], Awaitable[Any]]) -> FileResponse:
+    """Send a file that `write` makes for this reply as a download, and remove it afterwards. What `write` returns names
+    the file, and a header has its `warnings`."""
     folder = tempfile.TemporaryDirectory(prefix="tablewright-")
     path = Path(folder.name) / f"file.{format}"
     try:
         written = await write(path)
+        headers = {"Vary": "Accept-Encoding"}
+        # The other formats are compressed already.
+        if MEDIA[format].startswith(("text/", "application/json", "application/x-ndjson")) and takes_gzip(asked):
+            path = await asyncio.to_thread(compress_file, path)
+            headers["Content-Encoding"] = "gzip"
     except BaseException:
         folder.cleanup()
         raise
-    name = name or written.name
-    clean = "".join(each if each.isprintable() and each not in '/\\"' else "_" for each in name)[:100] or "table"
-    warnings = " ".join(getattr(written, "warnings", ()))
+    clean = (
+        "".join(each if each.isprintable() and each not in '/\\"' else "_" for each in written.name)[:100] or "table"
+    )
+    if warnings := " ".join(getattr(written, "warnings", ())):
+        headers["Tablewright-Warning"] = warnings
     return FileResponse(
         path,
         media_type=MEDIA[format],
         filename=f"{clean}.{format}",
-        headers={"Tablewright-Warning": warnings} if warnings else None,
+        headers=headers,
         background=BackgroundTask(folder.cleanup),
     )
+
+
+def compress_file(path: Path) -> Path:
+    compressed = path.with_name(f"{path.name}.gz")
+    with path.open("rb") as source, gzip.open(compressed, "wb", compresslevel=1) as target:
+        shutil.copyfileobj(source, target, 1024 * 1024)
+    return compressed
 
 
 def describe_file_responses(*formats: str) -> dict[int | str, dict[str, Any]]:

@@ -10,21 +10,19 @@ import asyncio
 from collections import deque
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import Header, Query, Request
 from fastapi.responses import StreamingResponse
 
+from tablewright.domain.complete_json import encode_complete
 from tablewright.domain.run import Event
 from tablewright.errors import TablewrightError
-from tablewright.interfaces.api.answers import encode_json
-from tablewright.interfaces.api.inputs import RunId, create_router
+from tablewright.interfaces.api.inputs import RunId
 from tablewright.interfaces.server.context import Visit, Visiting
 from tablewright.operations.operation import MAX_NUMBER
 from tablewright.operations.runs import RunRequest, find_run, get_run
 from tablewright.services import Services
-
-router = create_router("runs")
 
 # Proxies close a connection that is silent for much longer.
 HEARTBEAT_SECONDS = 15.0
@@ -33,7 +31,7 @@ ALIVE = b": still here\n\n"
 
 
 def encode_event(event: Event) -> bytes:
-    return b"id: %d\nevent: progress\ndata: %s\n\n" % (event.number, encode_json(event))
+    return b"id: %d\nevent: progress\ndata: %s\n\n" % (event.number, encode_complete(event))
 
 
 class Tail:
@@ -111,18 +109,17 @@ def get_tails(request: Request) -> Tails:
     return tails
 
 
-@router.get(
-    "/runs/{run_id}/events",
-    response_class=StreamingResponse,
-    responses={
-        200: {
-            "description": "`progress` events, each with its number as `id`; at the end one event `end`, with the run "
-            "as `/runs/{run_id}` has it. Its status is `interrupted` if no process works on the run any more. Comments "
-            "in between show that the connection is alive.",
-            "content": {"text/event-stream": {}},  # OpenAPI 3.1 cannot describe the events of a stream
-        }
-    },
-)
+# The description of the route for OpenAPI 3.1, which cannot describe the events of a stream.
+STREAM: dict[int | str, dict[str, Any]] = {
+    200: {
+        "description": "`progress` events, each with its number as `id`; at the end one event `end`, with the run "
+        "as `/runs/{run_id}` has it. Its status is `interrupted` if no process works on the run any more. Comments "
+        "in between show that the connection is alive.",
+        "content": {"text/event-stream": {}},
+    }
+}
+
+
 async def watch_run(
     visit: Visiting,
     request: Request,
@@ -180,4 +177,4 @@ async def stream_events(visit: Visit, tails: Tails, run_id: str, after: int) -> 
 async def encode_end(visit: Visit, run_id: str) -> bytes:
     """Return the last event, or b"" if the run continues: then the client asks again."""
     run = await get_run(visit.services, RunRequest(run_id=run_id))
-    return b"" if run.status in ("running", "stopping") else b"event: end\ndata: %s\n\n" % encode_json(run)
+    return b"" if run.status in ("running", "stopping") else b"event: end\ndata: %s\n\n" % encode_complete(run)

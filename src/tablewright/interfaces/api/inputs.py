@@ -8,9 +8,11 @@ from collections.abc import Callable, Coroutine
 from http import HTTPStatus
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Path, Request, Response
+from fastapi import Path, Request, Response
 from fastapi.routing import APIRoute
 from starlette.exceptions import HTTPException
+from starlette.routing import Match
+from starlette.types import Scope
 
 from tablewright.formats.tables.json_stream import DuplicateKey, reject_duplicate_keys
 
@@ -36,6 +38,12 @@ def parse_json_body(body: bytes) -> Any:
 
 
 class JsonRoute(APIRoute):
+    def matches(self, scope: Scope) -> tuple[Match, Scope]:
+        # Most routes differ in the method already; `UnknownApiPath` answers what no route takes.
+        if scope["method"] not in (self.methods or ()):
+            return Match.NONE, {}
+        return super().matches(scope)
+
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         handle = super().get_route_handler()
 
@@ -43,8 +51,3 @@ class JsonRoute(APIRoute):
             return await handle(JsonRequest(request.scope, request.receive))
 
         return read_json
-
-
-def create_router(tag: str) -> APIRouter:
-    """Return a router for the routes of one resource."""
-    return APIRouter(tags=[tag], route_class=JsonRoute)

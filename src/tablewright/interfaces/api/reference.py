@@ -96,6 +96,12 @@ A list has at most `limit` entries (default 100, at most 1000) and a `next`. Pas
 history, as `before`) to get the following page; it is null on the last one. It marks a position, not an entry, so you
 can decide on or remove what you have seen and continue.
 
+## Unchanged and large replies
+
+The answer to a GET has an `ETag`. Send it back as `If-None-Match`: if nothing has changed, the answer is 304, without a
+body. With `Accept-Encoding: gzip`, replies of 32 KB and more and text files are compressed. Exported files are sent
+from the disk piece by piece; JSON has at most 4 MB of rows in one reply.
+
 ## Idempotency
 
 Requests that cost money take the header `Idempotency-Key`: any text of up to 200 characters, such as a UUID.

@@ -8,13 +8,14 @@ from __future__ import annotations
 from typing import Any, Literal
 
 from fastapi import APIRouter, Depends
+from fastapi.responses import StreamingResponse
 from fastapi.security import HTTPBearer
 
 from tablewright.domain.model import Struct
 from tablewright.interfaces.api import events
 from tablewright.interfaces.api.adapter import add_route
 from tablewright.interfaces.api.answers import ERRORS, Json
-from tablewright.interfaces.api.inputs import create_router
+from tablewright.interfaces.api.inputs import JsonRoute
 from tablewright.interfaces.api.schemas import reply_model
 from tablewright.operations import (
     ask,
@@ -226,28 +227,34 @@ DOWNLOADS = frozenset(
 # Fields that a route does not take: what is put replaces what was there.
 FIXED: dict[str, dict[str, Any]] = {"share": {"only": True, "without": ()}}
 
-router = APIRouter(responses=ERRORS)
-open_to_all = create_router("health")
+# One flat router: FastAPI searches nested ones again at each level.
+router = APIRouter(route_class=JsonRoute, responses=ERRORS)
 
 
 class Alive(Struct, frozen=True):
     status: Literal["ok"]
 
 
-@open_to_all.get("/health", response_model=reply_model(Alive))
+@router.get("/health", response_model=reply_model(Alive), tags=["health"])
 async def get_health() -> Json:
     """Return "ok" if the process is alive. Needs no token and does not use the database; `/ready`, outside the API,
     checks it."""
     return Json(Alive(status="ok"))
 
 
-router.include_router(open_to_all)
-router.include_router(events.router, dependencies=[Depends(TOKEN)])
+router.add_api_route(
+    f"{RUN}/events",
+    events.watch_run,
+    methods=["GET"],
+    tags=["runs"],
+    response_class=StreamingResponse,
+    responses=events.STREAM,
+    dependencies=[Depends(TOKEN)],
+)
 for tag, routes in OPERATIONS.items():
-    served = create_router(tag)
     for route, operation in routes.items():
         add_route(
-            served,
+            router,
             route,
             operation,
             status=201 if operation.name in CREATES else 202 if operation.name in STARTS else 200,
@@ -256,5 +263,6 @@ for tag, routes in OPERATIONS.items():
             file=FILE.get(operation.name, ""),
             download=operation.name in DOWNLOADS,
             fixed=FIXED.get(operation.name, {}),
+            tags=[tag],
+            dependencies=[Depends(TOKEN)],
         )
-    router.include_router(served, dependencies=[Depends(TOKEN)])

@@ -96,11 +96,14 @@ def create_app(
         app.include_router(login_routes(entrance, limits))
     app.include_router(api, prefix="/api/v1")
     app.include_router(reference)
+    unknown = UnknownApiPath(app)
+    app.router.default = unknown
     if pages:
         # Its framework takes seconds to import.
         from tablewright.interfaces.page.pages import mount_pages
 
-        app.router.routes.append(Route(API_PREFIX + "{path:path}", UnknownApiPath(app), include_in_schema=False))
+        # Before the catch-all route of the pages.
+        app.router.routes.append(Route(API_PREFIX + "{path:path}", unknown, include_in_schema=False))
         mount_pages(app)
         logging.getLogger("nicegui").addFilter(keep_page_log_record)
     return app
@@ -118,7 +121,7 @@ def mark_binary_schemas(openapi: Callable[[], dict[str, Any]]) -> dict[str, Any]
 
 
 class UnknownApiPath:
-    """Refuse requests below /api/ that no route takes. Without it the catch-all route of the pages would answer."""
+    """Refuse requests that no route takes: those below /api/ with the methods that would be taken."""
 
     def __init__(self, app: FastAPI) -> None:
         ours = [
@@ -127,8 +130,12 @@ class UnknownApiPath:
             if each.methods and (each.path or "").startswith(API_PREFIX)
         ]
         self._known = [(compile_path(each.path or "")[0], each.methods or set()) for each in ours]
+        self._refuse = app.router.not_found
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http" or not scope["path"].startswith(API_PREFIX):
+            await self._refuse(scope, receive, send)
+            return
         allowed = {method for path, methods in self._known if path.match(scope["path"]) for method in methods}
         if not allowed:
             raise NotFound("The API has nothing there.", advice="/docs has all that it has.")

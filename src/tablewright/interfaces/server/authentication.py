@@ -47,7 +47,7 @@ class Authentication:
     before stays accepted, whatever other clients at the same address or behind the same proxy try."""
 
     def __init__(self, services: Services, *, trusting: bool, limits: ServerLimits = DEFAULT_LIMITS) -> None:
-        self._tablewright = services.acting("server", door="server", patience=limits.database_seconds)
+        self._services = services.acting("server", door="server", patience=limits.database_seconds)
         self._trusting = trusting
         # The bucket refills in a minute, so that a person who mistyped waits seconds and a program gives up.
         self._guesses = TokenBuckets(limits.logins_per_minute / 60, limits.logins_per_minute)
@@ -98,11 +98,11 @@ class Authentication:
             )
 
     async def _look_up(self, token: str) -> Person | None:
-        own = self._tablewright.settings.token
+        own = self._services.settings.token
         # Compared in constant time, so that the time of an answer says nothing about the token.
         if own and hmac.compare_digest(hash_secret(own), hash_secret(token)):
             return INSTALLATION_OWNER
-        found = await self._tablewright.store.tokens.holder(token)
+        found = await self._services.store.tokens.holder(token)
         if found is None:
             return None
         if is_past(found.token.expires_at):
@@ -127,7 +127,7 @@ class Authentication:
     async def _write_use(self, token_id: str) -> None:
         # The database is unreachable or closed.
         with suppress(TablewrightError, RuntimeError):
-            await self._tablewright.store.tokens.used(token_id)
+            await self._services.store.tokens.used(token_id)
 
     async def find_session_person(self, session: str) -> Person | None:
         """Return the person logged in by this cookie, or None. The session ends with its token or its user."""
@@ -143,23 +143,23 @@ class Authentication:
         return person
 
     async def _signed_in(self, user_id: str) -> Person | None:
-        person = await self._tablewright.store.users.by_id(user_id)
+        person = await self._services.store.users.by_id(user_id)
         return person if person.name else None
 
     async def audit(self, action: Literal["login", "logout"], person: Person, request: HTTPConnection) -> None:
         """Write to the audit log."""
-        audit = self._tablewright.acting(person.name, person, door="page").store.audit
+        audit = self._services.acting(person.name, person, door="page").store.audit
         await audit.note(action, f"user {person.name}", f"from {client_address(request)}")
 
     def warn_of_short_token(self) -> None:
         # Random characters: 96 bits even if each carries only six.
         enough = 16
-        if 0 < len(self._tablewright.settings.token) < enough:
+        if 0 < len(self._services.settings.token) < enough:
             log.warning("The token has fewer than %d characters: it can be guessed.", enough)
 
     async def is_locked(self) -> bool:
-        settings = self._tablewright.settings
-        return bool(settings.token or settings.oidc_issuer or await self._tablewright.store.users.all())
+        settings = self._services.settings
+        return bool(settings.token or settings.oidc_issuer or await self._services.store.users.all())
 
 
 class Login(NamedTuple):

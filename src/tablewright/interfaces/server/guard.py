@@ -72,7 +72,7 @@ class Guard:
         self, app: ASGIApp, *, services: Services, entrance: Authentication, hosts: ServedHosts, limits: ServerLimits
     ) -> None:
         self._app = app
-        self._tablewright = services
+        self._services = services
         self._entrance = entrance
         self._hosts = hosts
         self._limits = limits
@@ -122,7 +122,7 @@ class Guard:
                 advice="Open it by the address it prints, or start it with --public-host NAME.",
             )
         # Without the database no person can be identified: a short outage is waited for, a longer one is reported.
-        await require_database(self._tablewright, away_for=self._limits.database_seconds)
+        await require_database(self._services, away_for=self._limits.database_seconds)
         found = await self._entrance.identify(request)
         # By person, so that people behind one proxy do not share a limit.
         self._check_pace(found[0].id if found else f"address {client_address(request)}")
@@ -154,7 +154,7 @@ class Guard:
     async def _handle(self, request: HTTPConnection, person: Person, receive: Receive, answer: GuardedResponse) -> None:
         scope = request.scope
         patience = self._limits.database_seconds
-        scope.setdefault("state", {}).update(person=person, services=self._tablewright, patience=patience)
+        scope.setdefault("state", {}).update(person=person, services=self._services, patience=patience)
         # Both event streams and websockets are checked again while they are open.
         stream = OpenStream(request, person, self._entrance, self._limits.check_again)
         if scope["type"] == "websocket":
