@@ -19,6 +19,7 @@ bench: .venv/.ready-dev
 	.venv/bin/python bench/corpus.py
 	.venv/bin/python bench/chaos.py
 	.venv/bin/python bench/serve.py
+	.venv/bin/python bench/rest.py
 	.venv/bin/python bench/loop.py
 	.venv/bin/python bench/page.py
 	.venv/bin/python bench/newcomer.py
