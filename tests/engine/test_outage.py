@@ -19,7 +19,7 @@ from tablewright.errors import ModelUnavailable, SearchError
 from tablewright.llm import retry
 from tablewright.llm.build import build_model
 from tablewright.operations.files import import_table_file
-from tablewright.operations.fill import plan_fill, report_fill
+from tablewright.operations.fill import load_fill_report, plan_fill
 from tablewright.operations.runs import RunRequest, get_run
 from tablewright.services import Services
 from tablewright.settings import Settings
@@ -287,7 +287,7 @@ async def test_answers_that_came_without_the_model_are_counted_and_said(
         run = await plan_fill(services, table_id, [parse_field(FOUNDED)], "lookup")
         done = await run.run()
         reasoning = (await services.store.proposals.get(done.proposal_id)).reasoning
-        report = await report_fill(services, done)
+        report = await load_fill_report(services, done)
         shown = await get_run(services, RunRequest(run_id=done.run_id))
     assert done.degraded >= 30
     said = f"{done.degraded} answers came without the model (degraded)"
@@ -307,7 +307,7 @@ async def test_a_row_is_skipped_only_if_what_the_question_needs_is_empty_and_it_
         field = parse_field("Founded:number=What year was {Trade name} founded?")
         run = await plan_fill(services, table_id, [field], "lookup", watch=news.append)
         done = await run.run()
-        report = await report_fill(services, done)
+        report = await load_fill_report(services, done)
     assert (done.found, done.incomplete) == (1, 2)
     assert [(each.row_id, each.why) for each in done.skipped_rows] == [
         (1, "Trade name is empty"),

@@ -14,7 +14,7 @@ import pytest
 
 from tablewright.domain.fieldspec import parse_field
 from tablewright.operations.files import import_table_file
-from tablewright.operations.fill import FillOptions, plan_fill, report_fill
+from tablewright.operations.fill import FillOptions, load_fill_report, plan_fill
 from tablewright.sample.server import SampleWeb
 from tablewright.services import Services
 from tablewright.settings import Settings
@@ -34,7 +34,7 @@ async def run(settings: Settings, table: str, strategy: str, **params: str) -> d
         imported = await import_table_file(services, file)
         fields = [parse_field(text) for text in FIELDS]
         fill = await plan_fill(services, imported.table.id, fields, strategy, how=FillOptions(params=params or {}))
-        return await report_fill(services, await fill.run())
+        return await load_fill_report(services, await fill.run())
 
 
 def bought(report: dict[str, Any]) -> tuple[int, int, int]:

@@ -15,7 +15,7 @@ from tablewright.domain.model import Assessment, Attempt, Conflict, Evidence, Fi
 from tablewright.engine.policy import RetryPolicy
 from tablewright.engine.retry import RetryLoop, assess_findings, merge_findings
 from tablewright.operations.files import import_table_file
-from tablewright.operations.fill import plan_fill, report_fill
+from tablewright.operations.fill import load_fill_report, plan_fill
 from tablewright.operations.operation import TableRequest
 from tablewright.operations.tables import remove_table
 from tablewright.services import Services
@@ -261,7 +261,7 @@ async def test_every_attempt_is_kept_with_what_it_tried(web: SmallWeb, tmp_path:
         table = (await import_table_file(services, tmp_path / "t.csv")).table
         run = await plan_fill(services, table.id, [parse_field(FOUNDED), parse_field(CEO)], "pipeline")
         filled = await run.run()
-        report = await report_fill(services, filled)
+        report = await load_fill_report(services, filled)
         first, second = report["rows"][0]["attempts"]
         assert (first["number"], first["columns"]) == (1, ["Founded", "CEO"])
         assert [weak["name"] for weak in first["assessment"]["weak"]] == ["CEO"]

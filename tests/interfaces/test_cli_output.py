@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import io
+from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from rich.console import Console
 
@@ -95,3 +97,21 @@ def test_columns_get_narrow_before_one_is_left_out() -> None:
     }
     assert output.fit_column_widths({"Company": 23, "Known for": 40, "CEO": 17}, 36) == {"Company": 19, "Known for": 11}
     assert output.fit_column_widths({"Company": 23}, 5) == {"Company": 11}
+
+
+async def test_a_streamed_document_is_printed_as_one_in_memory(capsys: pytest.CaptureFixture[str]) -> None:
+    rows = [{"name": f"Row {number}", "cells": {"A": [], "B": {"value": "two\nlines"}}} for number in range(3)]
+
+    async def entries() -> AsyncIterator[bytes]:
+        for row in rows:
+            yield msgspec.json.encode(row)
+
+    async def none() -> AsyncIterator[bytes]:
+        for row in rows[:0]:
+            yield msgspec.json.encode(row)
+
+    head = {"id": "t", "count": 3, "empty": {}, "texts": ["a\u202e", 0.5, None]}
+    await output.stream_json({**head, "rows": entries(), "runs": [{"rows": none()}, {}]})
+    streamed = capsys.readouterr().out
+    output.print_json({**head, "rows": rows, "runs": [{"rows": []}, {}]})
+    assert streamed == capsys.readouterr().out

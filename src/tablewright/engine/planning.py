@@ -8,13 +8,16 @@ import re
 from collections import Counter
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
+from itertools import groupby
+from operator import attrgetter
 from typing import Any, Literal, TypeAlias
 
 import msgspec
 
+from tablewright.domain.complete_json import encode_complete
 from tablewright.domain.fieldspec import PLACEHOLDER, normalize_placeholders
-from tablewright.domain.model import Field, Row, RowId, Table, column_key
-from tablewright.domain.proposal import CellAt, ProposalHead, ProposedCell
+from tablewright.domain.model import Attempt, Field, RowId, Table, column_key
+from tablewright.domain.proposal import CellAt, ProposedCell
 from tablewright.domain.run import ProgressCallback, Run, ignore_progress
 from tablewright.domain.text import cell_text, shorten_text, to_json_document
 from tablewright.engine.fill import FillRun
@@ -255,19 +258,9 @@ async def is_column_empty(store: Store, table: Table, field: str) -> bool:
     return True
 
 
-async def build_run_report(store: Store, filled: RunResult) -> dict[str, Any]:
-    """Return the whole run as one JSON document: every requested cell with its evidence and its trace."""
+async def summarize_run(store: Store, filled: RunResult) -> dict[str, Any]:
+    """Return the run as a JSON document, without its rows."""
     proposal = await store.proposals.get(filled.proposal_id, counted=False)
-    table = await store.tables.find(proposal.table_id)
-    # A row may be spread over two pages of operations.
-    rows: dict[RowId, dict[str, Any]] = {}
-    async for row, operation in iterate_proposed(store, proposal):
-        key = current_row_key(row, table.key_field)
-        entry = rows.setdefault(operation.row_id, {"row_id": operation.row_id, "key": key, "cells": {}})
-        entry["cells"][operation.field] = build_cell_report(operation)
-    for row_id, attempts in (await store.attempts.of_run(filled.run_id)).items():
-        if row_id in rows:
-            rows[row_id]["attempts"] = to_json_document(attempts)
     return {
         "table_id": proposal.table_id,
         "run_id": filled.run_id,
@@ -284,23 +277,49 @@ async def build_run_report(store: Store, filled: RunResult) -> dict[str, Any]:
         "proposal_status": proposal.status,
         "reasoning": proposal.reasoning,
         "fields": to_json_document(proposal.fields),
-        "rows": list(rows.values()),
         "usage": to_json_document(filled.usage),
     }
 
 
-async def iterate_proposed(store: Store, proposal: ProposalHead) -> AsyncIterator[tuple[Row, ProposedCell]]:
-    """Yield each operation with its row; a row that was removed since is empty."""
+async def iterate_row_reports(store: Store, filled: RunResult) -> AsyncIterator[bytes]:
+    """Yield each row of a run as JSON: every requested cell with its evidence and its trace."""
+    table = await store.tables.find((await store.proposals.get(filled.proposal_id, counted=False)).table_id)
+    async for operations in iterate_proposed_rows(store, filled.proposal_id):
+        row_ids = [cells[0].row_id for cells in operations]
+        window = await store.tables.rows(table.id, row_ids, fields={table.key_field})
+        keys = {row.id: current_row_key(row, table.key_field) for row in window.rows}
+        attempts = await store.attempts.of_run(filled.run_id, row_ids[0], row_ids[-1])
+        for row_id, cells in zip(row_ids, operations, strict=True):
+            # A row that was removed since has no name.
+            yield encode_row_report(row_id, keys.get(row_id, ""), cells, attempts.get(row_id, ()))
+
+
+async def iterate_proposed_rows(store: Store, proposal_id: str) -> AsyncIterator[list[list[ProposedCell]]]:
+    """Yield the operations of a proposal, those of each row together, many rows at a time."""
     after: tuple[RowId, str] = (0, "")
-    while operations := await store.proposals.operations(proposal.id, after=after):
-        window = await store.tables.rows(proposal.table_id, [operation.row_id for operation in operations])
-        rows = {row.id: row for row in window.rows}
-        for operation in operations:
-            yield rows.get(operation.row_id, Row(id=operation.row_id)), operation
+    open_row: list[ProposedCell] = []
+    while operations := await store.proposals.operations(proposal_id, after=after):
+        rows = [list(cells) for _, cells in groupby([*open_row, *operations], key=attrgetter("row_id"))]
+        # The next page may go on with the last row.
+        open_row = rows.pop()
+        if rows:
+            yield rows
         # Continue after the last one by key, not by count: an operation may be decided in between.
         after = (operations[-1].row_id, operations[-1].field)
+    if open_row:
+        yield [open_row]
 
 
-def build_cell_report(operation: ProposedCell) -> dict[str, Any]:
-    report: dict[str, Any] = to_json_document(operation.cell)
-    return report | {"steps": to_json_document(operation.steps)}
+def encode_row_report(
+    row_id: RowId, key: str, operations: Sequence[ProposedCell], attempts: Sequence[Attempt]
+) -> bytes:
+    cells = {
+        each.field: msgspec.Raw(b'%s,"steps":%s}' % (encode_complete(each.cell)[:-1], encode_list(each.steps)))
+        for each in operations
+    }
+    tried = {"attempts": msgspec.Raw(encode_list(attempts))} if attempts else {}
+    return msgspec.json.encode({"row_id": row_id, "key": key, "cells": cells, **tried})
+
+
+def encode_list(structs: Sequence[msgspec.Struct]) -> bytes:
+    return b"[%s]" % b",".join(map(encode_complete, structs))

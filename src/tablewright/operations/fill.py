@@ -226,9 +226,17 @@ async def plan_fill(
 
 
 async def report_fill(services: Services, filled: RunResult) -> dict[str, Any]:
-    """Return a run as `GET /runs/{run_id}` has it, with every asked cell, its evidence and its trace."""
+    """Return a run as `GET /runs/{run_id}` has it, with every asked cell, its evidence and its trace: `rows` yields
+    each row as JSON."""
     run = await show_run(services, await services.jobs.get(filled.run_id), reasons=True)
-    return dict(to_json_document(run)) | await planning.build_run_report(services.store, filled)
+    summary = await planning.summarize_run(services.store, filled)
+    return {**to_json_document(run), **summary, "rows": planning.iterate_row_reports(services.store, filled)}
+
+
+async def load_fill_report(services: Services, filled: RunResult) -> dict[str, Any]:
+    """Return the report of a run with all its rows, in memory."""
+    report = await report_fill(services, filled)
+    return {**report, "rows": [msgspec.json.decode(row) async for row in report["rows"]]}
 
 
 def find_formula_problem(table: Table, question: str, others: Sequence[str] = ()) -> str:

@@ -64,9 +64,9 @@ async def run_demo(folder: Path, *, quiet: bool) -> dict[str, Any]:
                 services, table_id, [parse_field(text) for text in COLUMNS], "pipeline", watch=bar.follow_fill
             )
             filled = await services.jobs.run(run)
-        from tablewright.operations.fill import report_fill
+        from tablewright.operations.fill import load_fill_report
 
-        report = await report_fill(services, filled)
+        report = await load_fill_report(services, filled)
         await services.changes.apply_unseen(filled.proposal_id)
         if not quiet:
             await print_table(services, table_id)
@@ -127,9 +127,9 @@ async def fill_judged_columns(home: Path, model_url: str) -> tuple[dict[str, Any
         filled = await services.jobs.run(run)
         operations = await services.store.proposals.operations(filled.proposal_id)
         cells = {f"{names[each.row_id]} / {each.field}": each.cell for each in operations}
-        from tablewright.operations.fill import report_fill
+        from tablewright.operations.fill import load_fill_report
 
-        return await report_fill(services, filled), cells
+        return await load_fill_report(services, filled), cells
 
 
 async def print_namesake(services: Services, table_id: str, operations: list[ProposedCell]) -> None:

@@ -160,7 +160,7 @@ def enrich_command(
             failed = {} if unwritten is None else {"export_error": str(unwritten)}
             from tablewright.operations.fill import report_fill
 
-            output.print_json(await report_fill(services, filled) | failed)
+            await output.stream_json(await report_fill(services, filled) | failed)
         if unwritten is not None:
             raise typer.Exit(unwritten.exit_code) if json else unwritten
         if filled.status == "done" and filled.cause and not services.is_offline:

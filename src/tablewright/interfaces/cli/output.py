@@ -10,6 +10,7 @@ from datetime import datetime
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+import msgspec
 from rich.cells import cell_len
 from rich.console import Console, OverflowMethod
 from rich.padding import Padding
@@ -74,6 +75,46 @@ def print_json(result: Any) -> None:
 
 def json_text(result: Any, indent: int | None = None) -> str:
     return escape_unsafe_characters(json.dumps(to_json_document(result), ensure_ascii=False, indent=indent))
+
+
+async def stream_json(result: Any) -> None:
+    """Print a JSON document like `print_json`. Lists that are asynchronous iterators, also inside others, are written
+    entry by entry as they come, so that a table is never in memory as a whole. Bytes are JSON already."""
+    await write_json(result, "\n")
+    sys.stdout.write("\n")
+
+
+async def write_json(value: Any, line: str) -> None:
+    """Write a value that begins after the line break and indentation `line`."""
+    write, inner = sys.stdout.write, f"{line}  "
+    if isinstance(value, bytes):
+        text = msgspec.json.format(value, indent=2).replace(b"\n", line.encode()).decode()
+        # JSON escapes all of ASCII that is unsafe but DEL; searching for the rest takes longer than all of this.
+        write(text if text.isascii() and "\x7f" not in text else escape_unsafe_characters(text))
+    elif isinstance(value, Mapping | AsyncIterator | list | tuple) and value:
+        opening, closing = "{}" if isinstance(value, Mapping) else "[]"
+        write(opening)
+        separator = ""
+        async for key, entry in iterate_entries(value):
+            write(f"{separator}{inner}{key}")
+            await write_json(entry, inner)
+            separator = ","
+        write(f"{line if separator else ''}{closing}")
+    else:
+        write(json_text(value, indent=2).replace("\n", line))
+
+
+async def iterate_entries(
+    value: Mapping[str, Any] | AsyncIterator[Any] | Sequence[Any],
+) -> AsyncIterator[tuple[str, Any]]:
+    """Yield the entries of an object with their keys as JSON, or those of a list."""
+    if isinstance(value, AsyncIterator):
+        async for entry in value:
+            yield "", entry
+    else:
+        pairs = value.items() if isinstance(value, Mapping) else (("", entry) for entry in value)
+        for name, entry in pairs:
+            yield f"{json_text(name)}: " if isinstance(value, Mapping) else "", entry
 
 
 def show_error(error: TablewrightError) -> None:

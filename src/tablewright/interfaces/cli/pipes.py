@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -45,15 +46,19 @@ def open_input(name: str) -> Iterator[Path]:
     if name != PIPE:
         yield Path(name)
         return
-    content = sys.stdin.buffer.read()
-    if not content.strip():
+    begin = b""
+    while not begin.strip() and (more := sys.stdin.buffer.read(64 * 1024)):
+        begin += more
+    if not begin.strip():
         raise UsageError("Nothing came through standard input.", advice="Send a table: … | tablewright … -")
     # JSON starts with a bracket; the header of a CSV file hardly ever does.
-    suffix = "json" if content.lstrip()[:1] in (b"[", b"{") else "csv"
+    suffix = "json" if begin.lstrip()[:1] in (b"[", b"{") else "csv"
     with tempfile.TemporaryDirectory(prefix="tablewright-") as folder:
-        file = Path(folder) / f"stdin.{suffix}"
-        file.write_bytes(content)
-        yield file
+        path = Path(folder) / f"stdin.{suffix}"
+        with path.open("wb") as file:
+            file.write(begin)
+            shutil.copyfileobj(sys.stdin.buffer, file)
+        yield path
 
 
 @contextmanager
@@ -65,7 +70,8 @@ def open_output(file: Path) -> Iterator[Path]:
     with tempfile.TemporaryDirectory(prefix="tablewright-") as folder:
         written = Path(folder) / "stdout.csv"
         yield written
-        sys.stdout.buffer.write(written.read_bytes())
+        with written.open("rb") as content:
+            shutil.copyfileobj(content, sys.stdout.buffer)
         sys.stdout.buffer.flush()
 
 

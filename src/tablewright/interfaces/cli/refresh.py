@@ -71,7 +71,7 @@ def refresh_command(
         if json:
             from tablewright.operations.fill import report_fill
 
-            output.print_json(
+            await output.stream_json(
                 {
                     **price_report(head.id, rounds),
                     "still_stale": left,

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import msgspec
 import typer
 
+from tablewright.domain.complete_json import encode_complete
 from tablewright.domain.model import Row
 from tablewright.domain.text import count_noun, to_json_document
 from tablewright.errors import UsageError
@@ -115,8 +116,12 @@ def show_table_command(
         about = await get_table(services, TableRequest(table=head.id))
         if row is not None:
             shown = [await of_rows.get_row(services, RowRequest(table=head.id, row_id=row))]
+        elif json:
+            read = (encode_complete(each) async for each in iterate_first_rows(services, head.id, rows))
+            await output.stream_json(to_json_document(about) | {"rows": read})
+            return
         else:
-            shown = await read_first_rows(services, head.id, rows)
+            shown = [each async for each in iterate_first_rows(services, head.id, rows)]
         if json:
             output.print_json(to_json_document(about) | {"rows": shown})
             return
@@ -133,17 +138,17 @@ def show_table_command(
     run_with_services(work)
 
 
-async def read_first_rows(services: Services, table_id: str, count: int) -> list[RowShown]:
-    """Return the first rows of a table, page by page: one page has at most 4 MB."""
+async def iterate_first_rows(services: Services, table_id: str, count: int) -> AsyncIterator[RowShown]:
+    """Yield the first rows of a table, page by page: one page has at most 4 MB."""
     from tablewright.operations.rows import ListRows, list_rows
 
-    found: list[RowShown] = []
     after: int | None = 0
-    while after is not None and len(found) < count:
-        page = await list_rows(services, ListRows(table=table_id, limit=count - len(found), after=after))
-        found += page.rows
+    while after is not None and count:
+        page = await list_rows(services, ListRows(table=table_id, limit=min(count, 1_000), after=after))
+        for row in page.rows:
+            yield row
+        count -= len(page.rows)
         after = page.next
-    return found
 
 
 @command(

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-import io
+import asyncio
 import os
+import shutil
+import tempfile
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+import zlib
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+import msgspec
 
 from tablewright.domain.files import ExportOutcome
 from tablewright.domain.model import Cell, Evidence, Field, Row, Table, Value
@@ -41,9 +47,62 @@ class Instance(Generic[ModelT]):
     problem: str = ""
 
 
+class CompactReport:
+    """A JSON document whose rows, which repeat the table with all steps, are compressed until they are asked for."""
+
+    # Small enough to be built quickly, large enough to compress well.
+    CHUNK_BYTES = 1024 * 1024
+
+    def __init__(self) -> None:
+        self._head: dict[str, Any] = {}
+        self._chunks: list[bytes] = []
+
+    @classmethod
+    async def build(cls, report: Mapping[str, Any], paths: Mapping[str, str]) -> CompactReport:
+        """`report` may have rows that are an asynchronous iterator of JSON; `paths` replace document ids."""
+        compact = cls()
+        listed = report.get("rows")
+        if not isinstance(listed, AsyncIterator):
+            compact._head = name_files(dict(report), paths)
+            return compact
+        compact._head = name_files({name: value for name, value in report.items() if name != "rows"}, paths)
+        rows: list[bytes] = []
+        size = 0
+        async for row in listed:
+            rows.append(msgspec.json.encode(with_paths(msgspec.json.decode(row), paths)) if paths else row)
+            size += len(rows[-1])
+            if size > cls.CHUNK_BYTES:
+                compact._chunks.append(await asyncio.to_thread(zlib.compress, b",".join(rows), 1))
+                rows, size = [], 0
+        compact._chunks.append(zlib.compress(b",".join(rows), 1))
+        return compact
+
+    def load(self) -> dict[str, Any]:
+        if not self._chunks:
+            return self._head
+        chunks = (msgspec.json.decode(b"[%s]" % zlib.decompress(each)) for each in self._chunks)
+        return {**self._head, "rows": [row for chunk in chunks for row in chunk]}
+
+
+ThingT = TypeVar("ThingT")
+
+
+def name_files(thing: ThingT, paths: Mapping[str, str]) -> ThingT:
+    """Return a table or a part of a report with the path of each document in place of its id."""
+    return msgspec.convert(with_paths(msgspec.to_builtins(thing), paths), type(thing)) if paths else thing
+
+
+def with_paths(thing: Any, paths: Mapping[str, str]) -> Any:
+    if isinstance(thing, dict):
+        return {key: with_paths(value, paths) for key, value in thing.items()}
+    if isinstance(thing, list | tuple):
+        return [with_paths(each, paths) for each in thing]
+    return paths.get(thing, thing) if isinstance(thing, str) else thing
+
+
 @dataclass(frozen=True, kw_only=True, repr=False)
 class TableResult:
-    """A table in memory. `table` has every cell whole; `report` is the run as a JSON document."""
+    """A table in memory. `table` has every cell whole."""
 
     table: Table
     asked: tuple[str, ...] = ()
@@ -51,7 +110,7 @@ class TableResult:
     status: str = "done"
     notes: tuple[str, ...] = ()
     """Notes on the values, in whole sentences."""
-    report: Mapping[str, Any] = field(default_factory=dict)
+    compact_report: CompactReport = field(default_factory=CompactReport)
     source: Any = None
     """The DataFrame that it was made from, if any: `to_pandas` and `to_polars` add their columns to it."""
 
@@ -59,7 +118,13 @@ class TableResult:
         return len(self.table.rows)
 
     def __iter__(self) -> Iterator[dict[str, Value]]:
-        return iter(self.rows)
+        columns = self.columns
+        return ({name: row.cell(name).value for name in columns} for row in self.table.rows)
+
+    @cached_property
+    def report(self) -> Mapping[str, Any]:
+        """The run as a JSON document, with every cell that was asked for, its evidence and its trace."""
+        return self.compact_report.load()
 
     @property
     def columns(self) -> list[str]:
@@ -68,7 +133,7 @@ class TableResult:
     @property
     def rows(self) -> list[dict[str, Value]]:
         """The values alone, by column."""
-        return [{name: row.cell(name).value for name in self.columns} for row in self.table.rows]
+        return list(self)
 
     def cell(self, row: int, column: str) -> Cell:
         """Return a cell with all that is known of it; rows are numbered from 0."""
@@ -113,11 +178,16 @@ class TableResult:
     def save(self, path: str | os.PathLike[str], *, evidence: bool = False) -> None:
         """Write a file in the format of its ending: CSV, TSV, XLSX, JSON, JSON Lines, Markdown or Parquet. With
         `evidence` each filled column is followed by the sources and the confidence of its values."""
-        target, content = Path(path), io.BytesIO()
-        writer = open_writer(content, target_format(target), self.table, evidence=evidence)
-        writer.write(self.table.rows)
-        writer.close()
-        target.write_bytes(content.getvalue())
+        target = Path(path)
+        format = target_format(target)
+        with tempfile.TemporaryFile() as content:
+            writer = open_writer(content, format, self.table, evidence=evidence)
+            writer.write(self.table.rows)
+            writer.close()
+            content.seek(0)
+            # Only now: a value that cannot be written must not destroy the file that was there.
+            with target.open("wb") as file:
+                shutil.copyfileobj(content, file)
         cells = [cell for row in self.table.rows for cell in row.cells.values()]
         flagged = sum(cell.status == "FLAGGED" for cell in cells)
         for note in ExportOutcome(

@@ -9,7 +9,7 @@ from contextlib import ExitStack, asynccontextmanager, suppress
 from dataclasses import replace
 from inspect import signature
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypedDict, TypeVar
+from typing import TYPE_CHECKING, Any, TypedDict
 
 import msgspec
 
@@ -19,7 +19,7 @@ from tablewright.domain.retrieved import is_document_id
 from tablewright.errors import BadFile, BadSetting, NotFound, TablewrightError, did_you_mean
 from tablewright.interfaces.library.data import Data, read_input_rows
 from tablewright.interfaces.library.progress import CallProgress, Progress, is_watched
-from tablewright.interfaces.library.results import TableResult
+from tablewright.interfaces.library.results import CompactReport, TableResult, name_files
 from tablewright.interfaces.wording import options_as_arguments
 from tablewright.operations.files import copy_table, import_table_file, import_table_rows
 from tablewright.services import Services
@@ -31,9 +31,6 @@ if TYPE_CHECKING:
 
     from tablewright.documents.parse.parser import Parser
     from tablewright.services import SearchFunction, SearchProvider
-
-
-ThingT = TypeVar("ThingT")
 
 
 class Options(TypedDict, total=False):
@@ -129,20 +126,8 @@ class Session:
         cited = {each.origin for row in table.rows for cell in row.cells.values() for each in cell.evidence}
         documents = await self.services.store.documents.all() if any(map(is_document_id, cited)) else ()
         paths = {each.id: each.path for each in documents}
-        return TableResult(table=name_files(table, paths), report=name_files(report or {}, paths), **more)
-
-
-def name_files(thing: ThingT, paths: Mapping[str, str]) -> ThingT:
-    """Return a table or a report with the path of each document in place of its id."""
-    return msgspec.convert(with_paths(msgspec.to_builtins(thing), paths), type(thing)) if paths else thing
-
-
-def with_paths(thing: Any, paths: Mapping[str, str]) -> Any:
-    if isinstance(thing, dict):
-        return {key: with_paths(value, paths) for key, value in thing.items()}
-    if isinstance(thing, list | tuple):
-        return [with_paths(each, paths) for each in thing]
-    return paths.get(thing, thing) if isinstance(thing, str) else thing
+        compact = await CompactReport.build(report or {}, paths)
+        return TableResult(table=name_files(table, paths), compact_report=compact, **more)
 
 
 @asynccontextmanager
