@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tablewright.citations.evidence import FROM_STATEMENT, RANGE_END, are_independent, find_proving_rule, is_copy
+from tablewright.citations.evidence import FROM_STATEMENT, are_independent, find_proving_rule, is_copy
 from tablewright.domain.model import Field, FieldType
 from tablewright.domain.retrieved import Retrieved
 from tablewright.strategies.findings import combine_scores
@@ -101,8 +101,8 @@ def test_a_value_that_the_quote_does_not_give_does_not_follow(
     ("value", "quote", "rule"),
     [
         ("189 GBP", "Otter 54 – £189.00", "amount"),
-        ("119.95 EUR", "Alm 24 – 119,95 €", RANGE_END),
-        ("24 EUR", "Alm 24 – 119,95 €", RANGE_END),
+        ("119.95 EUR", "Alm 24 – 119,95 €", "one end of a range"),
+        ("24 EUR", "Alm 24 – 119,95 €", "one end of a range"),
         ("25 EUR", "Alm 24 – 119,95 €", ""),
         ("119.95 EUR", "Alm 24 – 119,95 €. Ihr Preis: 119,95 €", "amount"),
     ],

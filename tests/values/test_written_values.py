@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tablewright.citations.evidence import NONE_IS_ZERO, find_proving_rule, limit_to_source_precision
+from tablewright.citations.evidence import find_proving_rule, limit_to_source_precision
 from tablewright.domain.model import Field
 from tablewright.values.units import format_with_unit
 
@@ -31,7 +31,7 @@ def test_of_one_thing_the_unit_stands_in_the_singular(figure: str, unit: str, sh
 
 @pytest.mark.parametrize("quote", ["Keep warm: no", "Keep warm | none", "It has no keep warm function"])
 def test_what_is_not_there_is_0_in_a_number_column(quote: str) -> None:
-    assert find_proving_rule("0", quote, KEEP_WARM) == NONE_IS_ZERO
+    assert find_proving_rule("0", quote, KEEP_WARM) == "none, as 0"
     assert not find_proving_rule("5", quote, KEEP_WARM)
 
 

@@ -32,9 +32,6 @@ STATED_RULES = frozenset({"verbatim", "number", "amount", "stated", "each item",
 
 
 DATE_RULE = "date in another format"
-NONE_IS_ZERO = "none, as 0"
-# What looks like a range may be a name and its price ("Alm 24 – 119,95 €"): neither end is simply stated.
-RANGE_END = "one end of a range"
 
 
 def basis_for_rule(rule: str) -> Basis:
@@ -59,7 +56,7 @@ def find_proving_rule(value: str, quote: str, field: Field) -> str:
     match field.type:
         case "number":
             return _prove_number(wanted, quote, field) or (
-                NONE_IS_ZERO if wanted == 0 and _denies_field(quote, field, last_line) else ""
+                "none, as 0" if wanted == 0 and _denies_field(quote, field, last_line) else ""
             )
         case "money":
             return _prove_money(wanted, quote, field)
@@ -81,15 +78,12 @@ def contains_words(value: str, quote: str) -> bool:
     """Return True if the quote has the value word for word, ignoring case, accents and punctuation, and endings and
     elisions with an apostrophe: "Annecy" in "Annecy's" and "d'Annecy"."""
     words, said = split_words(value), fold_text(quote)
-    bare = _ENDING.sub("", said)
+    # Of a possessive or a case ("Annecy's", "Ankara'da"), not of "don't".
+    bare = re.sub(r"(?<=[^\W_]{2})['’](?!t\b)[^\W\d_]{1,3}\b", "", said)
     return bool(words) and any(
-        _contains_run(words, split_folded_words(text)) for text in dict.fromkeys((said, bare, _ELISION.sub("", bare)))
+        _contains_run(words, split_folded_words(text))
+        for text in dict.fromkeys((said, bare, re.sub(r"\b[^\W\d_]{1,2}['’](?=[^\W_]{3})", "", bare)))
     )
-
-
-# Of a possessive or a case ("Annecy's", "Ankara'da"), not of "don't".
-_ENDING = re.compile(r"(?<=[^\W_]{2})['’](?!t\b)[^\W\d_]{1,3}\b")
-_ELISION = re.compile(r"\b[^\W\d_]{1,2}['’](?=[^\W_]{3})")
 
 
 def _contains_run(words: list[str], said: list[str]) -> bool:
@@ -108,7 +102,9 @@ def _prove_text(value: str, quote: str) -> str:
     measure = read_measures(value)
     if len(measure) == 1 and measure[0].unit and (measure[0].start, measure[0].end) == (0, len(value)):
         unit = measure[0].unit
-        if stated := find_quantity(measure[0].value, unit, read_measures(_ONE.sub("1", quote))):
+        if stated := find_quantity(
+            measure[0].value, unit, read_measures(re.sub(r"\bone\b", "1", quote, flags=re.IGNORECASE))
+        ):
             return "measure in another form" if stated.unit == unit else f"unit, {stated.unit} to {unit}"
     if value in CURRENCY_CODES and any(value in currency_meanings(mark) for mark in quote.split()):
         return "currency sign and code"
@@ -132,10 +128,6 @@ def _country_synonyms(value: str) -> set[str]:
     return {*people, *(country for country, names in DEMONYMS.items() if people & set(names))}
 
 
-# Words that an abbreviation passes over: the "and" of "Food and Drug Administration", FDA.
-_SMALL_WORDS = frozenset({"of", "the", "and", "for", "in", "de", "der", "für", "und", "la", "du", "des"})
-
-
 def _is_abbreviation(value: str, quote: str) -> bool:
     """Return True if one of the two has the initials of what the other spells out: "WHO", "World Health
     Organization"."""
@@ -153,13 +145,12 @@ def _spells_initials(short: str, long: str, *, whole: bool = False) -> bool:
     letters = short.replace(".", "").strip()
     if not (2 <= len(letters) <= 10 and letters.isalpha() and letters.isupper()):
         return False
-    names = [word for word in re.findall(r"[^\W\d_]+", long) if word.casefold() not in _SMALL_WORDS]
+    # An abbreviation passes over the "and" of "Food and Drug Administration", FDA.
+    small = {"of", "the", "and", "for", "in", "de", "der", "für", "und", "la", "du", "des"}
+    names = [word for word in re.findall(r"[^\W\d_]+", long) if word.casefold() not in small]
     if whole and len(names) != len(letters):
         return False
     return "".join(word[0] for word in names[: len(letters)]) == letters and len(names) >= len(letters)
-
-
-_ONE = re.compile(r"\bone\b", re.IGNORECASE)
 
 
 def _prove_number(wanted: Value, quote: str, field: Field) -> str:
@@ -169,7 +160,8 @@ def _prove_number(wanted: Value, quote: str, field: Field) -> str:
 
 
 def _prove_equal_number(wanted: int | float, quote: str, unit: str) -> str:
-    quantities = replace_fraction_words(_BETWEEN_CELLS.sub(" ", quote))
+    # A figure and its unit may be in two cells of a row.
+    quantities = replace_fraction_words(re.sub(r" ?\| ?", " ", quote))
     measures = (*read_measures(quantities, unit), *_measures_after_unit(quote))
     if unit:
         rule, is_other = _prove_measure(wanted, measures, unit)
@@ -213,7 +205,7 @@ def _prove_foreign_unit(wanted: int | float, quote: str, unit: str) -> str:
     if known is None or not known.kind:
         return ""
     for number in read_numbers(quote):
-        if not _WORD_BEHIND.match(quote, number.end) or read_unit_at(quote, number.end):
+        if not re.match(r"\s?[^\W\d_]{2}", quote[number.end :]) or read_unit_at(quote, number.end):
             continue
         others = (
             Measure(value=number.value, start=0, end=0, unit=other.symbol) for other in list_units_of_kind(known.kind)
@@ -225,7 +217,7 @@ def _prove_foreign_unit(wanted: int | float, quote: str, unit: str) -> str:
 
 def _measures_after_unit(quote: str) -> Iterator[Measure]:
     """Yield numbers with the unit of their label: "Height (cm) | 84"."""
-    for mark in _IN_BRACKETS.finditer(quote):
+    for mark in re.finditer(r"[(\[]([^()\[\]]{1,12})[)\]]", quote):
         if unit := parse_unit(mark[1]):
             for number in read_numbers(quote[mark.end() :])[:1]:
                 yield Measure(value=number.value, start=0, end=0, unit=unit.symbol, high=number.high)
@@ -240,20 +232,15 @@ def _prove_money(wanted: Value, quote: str, field: Field) -> str:
         if any(same_value(end, wanted, "proving") for end in ends):
             if amount.high is None:
                 return "amount"
-            rule = RANGE_END
+            # What looks like a range may be a name and its price ("Alm 24 – 119,95 €"): neither end is simply stated.
+            rule = "one end of a range"
     return rule
 
 
-_IN_BRACKETS = re.compile(r"[(\[]([^()\[\]]{1,12})[)\]]")
-_WORD_BEHIND = re.compile(r"\s?[^\W\d_]{2}")
-# A figure and its unit may be in two cells of a row.
-_BETWEEN_CELLS = re.compile(r" ?\| ?")
 _SPOKEN = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
 # Separators of a label and its value: "Waterproof? No", "RAIN COVER ....... NO".
 _CELL = re.compile(r"[:|?]|\.{3,}")
 FROM_STATEMENT = "yes or no from a statement"
-# At most two words may come between a denial and what it denies, as in "does not have a lid".
-_BETWEEN_DENIAL = re.compile(r"\s(?:[^\W_]+\s){0,2}")
 
 
 def _prove_boolean(wanted: Value, quote: str, field: Field, last_line: str) -> str:
@@ -273,7 +260,8 @@ def _prove_boolean(wanted: Value, quote: str, field: Field, last_line: str) -> s
     if not denials:
         return FROM_STATEMENT if wanted is True else ""
     between = [folded[denials[0].end() : word.start()] for word in places if word.start() > denials[0].end()]
-    denied = len(denials) == 1 and any(_BETWEEN_DENIAL.fullmatch(words) for words in between)
+    # At most two words may come between a denial and what it denies, as in "does not have a lid".
+    denied = len(denials) == 1 and any(re.fullmatch(r"\s(?:[^\W_]+\s){0,2}", words) for words in between)
     return FROM_STATEMENT if denied and wanted is False else ""
 
 
@@ -314,10 +302,6 @@ def _site_host(url: str) -> str:
 
 # ── two sources or one ───────────────────────────────────────────────────────────────────────────────────────────────
 
-# Six words in a row are rarely equal by chance; a copy keeps most of them even if it is shortened and edited.
-_SHINGLE_WORDS = 6
-_MIN_COPIED_SHARE = 0.6
-
 
 def are_independent(one: Retrieved, other: Retrieved) -> bool:
     """Return True for sources of different registrable domains that are not copies of each other."""
@@ -330,9 +314,12 @@ def is_copy(one: str, other: str) -> bool:
     """Return True if the longer text contains most of the shorter one: a syndicated article, a reprinted release."""
     first, second = _hash_shingles(one), _hash_shingles(other)
     shorter = min(len(first), len(second))
-    return shorter > 0 and len(first & second) / shorter >= _MIN_COPIED_SHARE
+    # A copy keeps most of its words even if it is shortened and edited.
+    return shorter > 0 and len(first & second) / shorter >= 0.6
 
 
 def _hash_shingles(text: str) -> set[int]:
     words = split_words(text[:20_000])
-    return {hash(tuple(words[place : place + _SHINGLE_WORDS])) for place in range(len(words) - _SHINGLE_WORDS + 1)}
+    # So many words in a row are rarely equal by chance.
+    width = 6
+    return {hash(tuple(words[place : place + width])) for place in range(len(words) - width + 1)}

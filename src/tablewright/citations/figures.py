@@ -30,28 +30,11 @@ _SPACED = re.compile(r"(?<![\d.,])\d{1,3}(?:[ \u00a0\u202f]\d{3})+(?:[.,]\d+)?(?
 # Digits with what may stand between them.
 _RUN = re.compile(r"\d(?:[\d\s.,'’()/-]*\d)?")
 _WORD = re.compile(r"[^\W\d_]+")
-_NUMBERING = re.compile(r"^[^\S\n]*+\d{1,2}[.)]\s", re.MULTILINE)
-_LETTERS_BEFORE = re.compile(r"(?<![^\W\d_])[^\W\d_]++-?$")
-_LETTERS_AFTER = re.compile(r"[^\W\d_]+")
-# 10 p.m., 10:30 pm, 22:30, 22h30
-_CLOCK = re.compile(
-    r"(?<![\d.,:])(?P<hour>\d{1,2})(?:[:.](?P<minute>\d\d))?\s?(?P<half>[ap])\.?m\b"
-    r"|(?<![\d.,:])(?P<of_day>\d{1,2})[:h](?P<past>\d\d)(?![\d:])",
-    re.IGNORECASE,
-)
-# Fewer digits may be an amount, which is compared by its value.
-MIN_RUN_DIGITS = 7
 # Characters that are read for numbers at a time.
 PIECE_CHARACTERS = 1_500
-# Pieces overlap by the length of the longest date or quantity, so that none is missed at a border.
-OVERLAP_CHARACTERS = 50
 # Of "+ 3 * 12 months" only the period must be written: how often it was renewed, the calendar tells.
 _STEP = re.compile(r"([+-])\s*(?:(\d+)\s*\*\s*)?(\d+)\s*(day|week|month|year)s?", re.IGNORECASE)
 _DAY_AND_STEPS = re.compile(rf"\s*({ISO_DAY.pattern})((?:\s*{_STEP.pattern})+)\s*", re.IGNORECASE)
-# What a calculation may use without a source: parts of a whole, of a year, of a day, percent, thousands.
-FREE_CONSTANTS = frozenset({1.0, 2.0, 4.0, 7.0, 12.0, 24.0, 52.0, 60.0, 100.0, 365.0, 1_000.0, 1_000_000.0})
-# Digits of a round number that are not zeros for want of precision: 146,000 for 146,207, but not 100,000.
-MIN_ROUND_DIGITS = 3
 
 
 def prove_figures(
@@ -105,7 +88,7 @@ def find_unproved_figures(
             for value in read_possible_numbers(written)
         )
 
-    rest = _NUMBERING.sub(" ", statement)
+    rest = re.sub(r"^[^\S\n]*+\d{1,2}[.)]\s", " ", statement, flags=re.MULTILINE)
     other_days = find_other_days(rest, held.days, texts)
     for day in other_days:
         rest = rest.replace(day, " … ")
@@ -126,7 +109,8 @@ def find_unproved_figures(
 def is_part_of_name(text: str, start: int, end: int) -> bool:
     """Return True if the digits are part of a name, such as COVID-19 or B2B, and not of an amount such as EUR500 or
     5kg."""
-    before, after = _LETTERS_BEFORE.search(text, 0, start), _LETTERS_AFTER.match(text, end)
+    before = re.search(r"(?<![^\W\d_])[^\W\d_]++-?$", text[:start])
+    after = re.match(r"[^\W\d_]+", text[end:])
     if before:
         return not parse_currency(before[0].strip("-"))
     return after is not None and not (
@@ -190,7 +174,8 @@ def split_overlapping_pieces(text: str) -> Iterator[str]:
     while len(text) - start > PIECE_CHARACTERS:
         end = find_last_space(text, start + PIECE_CHARACTERS // 2, start + PIECE_CHARACTERS)
         yield text[start:end]
-        start = find_last_space(text, end - 2 * OVERLAP_CHARACTERS, end - OVERLAP_CHARACTERS)
+        # They overlap by the length of the longest date or quantity, so that none is missed at a border.
+        start = find_last_space(text, end - 100, end - 50)
     yield text[start:]
 
 
@@ -203,7 +188,8 @@ def long_digit_run(run: str) -> str:
     """Return the digits of a telephone number, an account or the like, in any grouping; "" if short enough for an
     amount."""
     digits = re.sub(r"\D", "", run)
-    return digits if len(digits) >= MIN_RUN_DIGITS else ""
+    # Fewer may be an amount, which is compared by its value.
+    return digits if len(digits) >= 7 else ""
 
 
 def read_possible_numbers(written: str) -> set[float]:
@@ -263,7 +249,13 @@ def remove_known_times(statement: str, held: TextFigures) -> str:
 def find_clock_times(text: str) -> list[tuple[tuple[int, int], int, int]]:
     """Return hours and minutes with their places."""
     found = []
-    for match in _CLOCK.finditer(text):
+    # 10 p.m., 10:30 pm, 22:30, 22h30
+    for match in re.finditer(
+        r"(?<![\d.,:])(?P<hour>\d{1,2})(?:[:.](?P<minute>\d\d))?\s?(?P<half>[ap])\.?m\b"
+        r"|(?<![\d.,:])(?P<of_day>\d{1,2})[:h](?P<past>\d\d)(?![\d:])",
+        text,
+        re.IGNORECASE,
+    ):
         hour, minute = int(match["hour"] or match["of_day"]), int(match["minute"] or match["past"] or 0)
         if match["half"]:
             hour = hour % 12 + (12 if match["half"].lower() == "p" else 0)
@@ -300,7 +292,8 @@ def is_rounded_result(written: str, value: float, results: Sequence[float], roun
     decimals = len(re.split(r"[.,]", written)[-1]) if is_decimal else 0
     if round_numbers and not decimals:
         digits = f"{value:.0f}"
-        decimals = min(0, max(len(digits.rstrip("0")), MIN_ROUND_DIGITS) - len(digits))
+        # Three digits are not zeros for want of precision: 146,000 for 146,207, but not 100,000.
+        decimals = min(0, max(len(digits.rstrip("0")), 3) - len(digits))
     return any(same_value(abs(result), value, "rounding", decimals=decimals) for result in results)
 
 
@@ -320,7 +313,9 @@ def repeat_calculation(calculation: str, texts: Sequence[str], known: Iterable[f
     """Return the number, or the day, that "(1577 - 1200) / 1200 * 100" or "2026-03-04 + 30 days" gives. Raises Unproved
     unless the texts have its figures and dates; `known` are results of other calculations."""
     figures = read_all_figures(texts)
-    held = {*FREE_CONSTANTS, *known, *figures.numbers}
+    # What a calculation may use without a source: parts of a whole, of a year, of a day, percent, thousands.
+    free = {1.0, 2.0, 4.0, 7.0, 12.0, 24.0, 52.0, 60.0, 100.0, 365.0, 1_000.0, 1_000_000.0}
+    held = {*free, *known, *figures.numbers}
     # Larger: calculations that no reader can follow; smaller: long sums are cut off.
     plain = re.sub(r"(?<=\d)[,_](?=\d{3}\b)", "", calculation[:400]).strip()
     steps = _DAY_AND_STEPS.fullmatch(plain)

@@ -28,7 +28,6 @@ RETRIEVED_WARNING = (
 # Larger: statements that a reader cannot check at a glance; smaller: whole sentences are cut.
 MAX_LINE_CHARACTERS = 700
 LEFT_OUT = "[a passage that gives orders to machines is left out]"
-_MARK = re.compile(r"(?<!<)<{2,}+\s*+/?\s*+(?:END\s++)?(?:TEXT|QUESTION)\b[^>]*+>*", re.IGNORECASE)
 _INVISIBLE = re.compile(
     "[\u00ad\u034f\u115f\u1160\u17b4\u17b5\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0"
     "\U000e0000-\U000e01ef\x00-\x08\x0b-\x1f]"
@@ -62,7 +61,7 @@ def remove_marks(text: str) -> str:
     """Return the text without invisible characters and without anything that looks like our marks."""
     text = _INVISIBLE.sub("", unicodedata.normalize("NFC", text))
     # Not a space: what stood around one mark would be another.
-    return _MARK.sub("·", text)
+    return re.sub(r"(?<!<)<{2,}+\s*+/?\s*+(?:END\s++)?(?:TEXT|QUESTION)\b[^>]*+>*", "·", text, flags=re.IGNORECASE)
 
 
 def clean_line(text: str) -> str:
@@ -77,39 +76,47 @@ def harmless_line(text: str) -> str:
 
 # ── passages that speak to machines ──────────────────────────────────────────────────────────────────────────────────
 
-_MACHINE = (
-    r"(?:ai|a\.i\.|llms?|language models?|ai assistants?|ai agents?|chatbots?|chatgpt|gpt|claude|gemini|crawlers?|"
-    r"scrapers?|extractors?|automated (?:systems?|readers?|tools?|agents?))"
-)
-_SAY = r"(?:answer|respond|reply|output|return|report|extract|record|fill in|state|claim)"
-_PATTERNS = (
-    r"\b(?:ignore|disregard|forget|override|bypass|discard)\b[^.!?]{0,40}\b(?:(?:instruction|prompt)s?|text above|"
-    r"everything (?:above|before)|(?:above|previous|prior|earlier|your|these|all) (?:rule|guideline|direction|answer|"
-    r"message|result|source|text)s?|(?:rule|guideline|direction)s? above|other (?:sources|pages|texts|results))\b",
-    r"\b(?:system|developer|hidden) (?:prompt|instructions?|directive|override)\b",
-    r"\b(?:initial|new|updated) (?:prompt\b|(?:instructions?|directive|override)\s*:)",
-    rf"\b(?:dear|attention|note (?:to|for)|message (?:to|for)|instructions? (?:to|for)|to (?:all|any|every))\b[\s,:]*"
-    rf"(?:all |any |the |an? )?{_MACHINE}\b",
-    rf"\b(?:you are|as) (?:now )?(?:an? |the )?(?:helpful |large )?{_MACHINE}\b",
-    rf"\b{_MACHINE} (?:must|shall|are (?:required|instructed|asked) to|reading this)\b",
-    r"\b(?:assistants?|bots?|agents?|models?) reading this\b",
-    rf"\b(?:if|when) you are (?:an? )?{_MACHINE}\b",
-    r"\b(?:answer|respond|reply|output)\b[^.!?]{0,60}\b(?:instead|regardless|no matter what)\b",
-    rf"\b{_SAY}\b[^.!?]{{0,60}}\b(?:in (?:the|your) (?:answer|output|field|cell)|"
-    r"as the (?:answer|value|quote)|for (?:the|every|all|any) (?:field|cell|question|row|quer)\w*)\b",
-    r"\byou (?:must|should|shall|will|have to|are (?:to|required to|instructed to)) (?:now |only |always )*"
-    r"(?:answer|respond|reply|output|ignore|cite|quote this|fetch)\b",
-    r"\b(?:call|invoke|execute) (?:the )?(?:tool|function|plugin)\b",
-    r"\b(?:set|change|overwrite|replace|update) (?:the |every |all )?(?:value|field|cell|answer|column|founding year|"
-    r"quote|citation)s? (?:of [^.]{0,40} )?(?:to|with|as)\b",
-    r"</?\s*(?:system|assistant|user|tool|function|instructions?|tool_call|function_call|im_start|im_end)\b[^>]*>?",
-    r"<\|[^|>]{1,40}\|>|\[/?INST\]|<<\s*/?SYS\s*>>|^[^\S\n]*#{2,}\s*(?:system|instruction|assistant|human|response)\b",
-    r"^[^\S\n]*(?:system|assistant|tool|function)\s*:\s",
-    r"[\"'](?:tool|function|tool_call|function_call|tool_name|arguments|recipient_name)[\"']\s*:",
-    r"\b(?:search_web|fetch_page|fetch_webpage|open_url|execute_code|send_email|http_get|browser\.\w+)\s*\(",
-    r"\bjailbreak\b|\bBEGIN (?:SYSTEM|PROMPT|INSTRUCTIONS?)\b|\bEND OF (?:DOCUMENT|TEXT|PAGE)\b",
-)
-_ORDERS = re.compile("|".join(_PATTERNS), re.IGNORECASE | re.MULTILINE)
+
+def _compile_orders() -> re.Pattern[str]:
+    machine = (
+        r"(?:ai|a\.i\.|llms?|language models?|ai assistants?|ai agents?|chatbots?|chatgpt|gpt|claude|gemini|crawlers?|"
+        r"scrapers?|extractors?|automated (?:systems?|readers?|tools?|agents?))"
+    )
+    say = r"(?:answer|respond|reply|output|return|report|extract|record|fill in|state|claim)"
+    patterns = (
+        r"\b(?:ignore|disregard|forget|override|bypass|discard)\b[^.!?]{0,40}\b(?:(?:instruction|prompt)s?|text above|"
+        r"everything (?:above|before)|(?:above|previous|prior|earlier|your|these|all) (?:rule|guideline|direction"
+        r"|answer|"
+        r"message|result|source|text)s?|(?:rule|guideline|direction)s? above|other (?:sources|pages|texts|results))\b",
+        r"\b(?:system|developer|hidden) (?:prompt|instructions?|directive|override)\b",
+        r"\b(?:initial|new|updated) (?:prompt\b|(?:instructions?|directive|override)\s*:)",
+        rf"\b(?:dear|attention|note (?:to|for)|message (?:to|for)|instructions? (?:to|for)|to (?:all|any"
+        r"|every))\b[\s,:]*"
+        rf"(?:all |any |the |an? )?{machine}\b",
+        rf"\b(?:you are|as) (?:now )?(?:an? |the )?(?:helpful |large )?{machine}\b",
+        rf"\b{machine} (?:must|shall|are (?:required|instructed|asked) to|reading this)\b",
+        r"\b(?:assistants?|bots?|agents?|models?) reading this\b",
+        rf"\b(?:if|when) you are (?:an? )?{machine}\b",
+        r"\b(?:answer|respond|reply|output)\b[^.!?]{0,60}\b(?:instead|regardless|no matter what)\b",
+        rf"\b{say}\b[^.!?]{{0,60}}\b(?:in (?:the|your) (?:answer|output|field|cell)|"
+        r"as the (?:answer|value|quote)|for (?:the|every|all|any) (?:field|cell|question|row|quer)\w*)\b",
+        r"\byou (?:must|should|shall|will|have to|are (?:to|required to|instructed to)) (?:now |only |always )*"
+        r"(?:answer|respond|reply|output|ignore|cite|quote this|fetch)\b",
+        r"\b(?:call|invoke|execute) (?:the )?(?:tool|function|plugin)\b",
+        r"\b(?:set|change|overwrite|replace|update) (?:the |every |all )?(?:value|field|cell|answer|column"
+        r"|founding year|"
+        r"quote|citation)s? (?:of [^.]{0,40} )?(?:to|with|as)\b",
+        r"</?\s*(?:system|assistant|user|tool|function|instructions?|tool_call|function_call|im_start|im_end)\b[^>]*>?",
+        r"<\|[^|>]{1,40}\|>|\[/?INST\]|<<\s*/?SYS\s*>>|^[^\S\n]*#{2,}\s*(?:system|instruction|assistant|human|response)\b",
+        r"^[^\S\n]*(?:system|assistant|tool|function)\s*:\s",
+        r"[\"'](?:tool|function|tool_call|function_call|tool_name|arguments|recipient_name)[\"']\s*:",
+        r"\b(?:search_web|fetch_page|fetch_webpage|open_url|execute_code|send_email|http_get|browser\.\w+)\s*\(",
+        r"\bjailbreak\b|\bBEGIN (?:SYSTEM|PROMPT|INSTRUCTIONS?)\b|\bEND OF (?:DOCUMENT|TEXT|PAGE)\b",
+    )
+    return re.compile("|".join(patterns), re.IGNORECASE | re.MULTILINE)
+
+
+_ORDERS = _compile_orders()
 
 
 def looks_like_prompt_injection(passage: str) -> bool:
@@ -126,8 +133,6 @@ def looks_like_prompt_injection(passage: str) -> bool:
 
 Item = TypeVar("Item")
 Proved = TypeVar("Proved")
-# Characters of an item that name it in front of its fault.
-MAX_NAME_CHARACTERS = 80
 
 
 class Unproved(Exception):
@@ -154,24 +159,13 @@ def prove_items(
         try:
             proved.append(prove(item))
         except Unproved as fault:
-            failed.append((item, f"{shorten_text(name(item), MAX_NAME_CHARACTERS)!r}: {fault}" if name else str(fault)))
+            failed.append((item, f"{shorten_text(name(item), 80)!r}: {fault}" if name else str(fault)))
     return proved, failed
 
 
 # A single character is in every text; a reader checks a quote at a glance.
 MIN_QUOTE_CHARACTERS = 2
 MAX_QUOTE_CHARACTERS = 1_000
-# The longest passage that "…" inside a quote may replace.
-MAX_GAP_CHARACTERS = 300
-# The part of a quote that a fault repeats.
-MAX_SHOWN_CHARACTERS = 120
-# Characters of its line, before and after a quote, that count as quoted: a figure may be next to the quoted words.
-LINE_AROUND_CHARACTERS = 160
-# Characters of a neighbouring paragraph that are searched for prompt injection.
-NEIGHBOUR_CHARACTERS = 2_000
-_ELLIPSIS = re.compile(r"\s{0,20}(?:\[?\.\.\.\]?|\[?…\]?)\s*")
-_CONTRACTED_NOT = re.compile(r"n['’]t\b")
-_QUOTES, _DASHES = "'’‘`´‛\"“”„«»", "-–—‐‑‒−"
 
 
 class FoundQuote(Struct, frozen=True):
@@ -203,7 +197,7 @@ def find_quote(
     place, span = next(((place, span) for place, span in spans if span), (named, None))
     if span is None and is_shown:
         span = _find_near_quote(quote, sources[named].text, proves or _same_facts(quote))
-    shown = f"the quote “{shorten_text(quote, MAX_SHOWN_CHARACTERS)}”"
+    shown = f"the quote “{shorten_text(quote, 120)}”"
     if span is not None:
         is_near = is_near_injection(sources[place].text, *span)
         fault = f"{shown} is next to orders to machines, so it is no evidence." if is_near else ""
@@ -255,15 +249,17 @@ def locate_quote(quote: str, text: str) -> tuple[int, int] | None:
     place = text.find(quote)
     if place >= 0:
         return place, place + len(quote)
-    parts = [part for part in _ELLIPSIS.split(quote.strip("\"'“”‘’ ")) if part]
+    parts = [part for part in re.split(r"\s{0,20}(?:\[?\.\.\.\]?|\[?…\]?)\s*", quote.strip("\"'“”‘’ ")) if part]
     if not parts or any(len(part) < MIN_QUOTE_CHARACTERS for part in parts):
         return None
+    # The longest passage that "…" inside a quote may replace.
+    gap = 300
     first, *others = [re.compile(_flexible_pattern(part), re.IGNORECASE) for part in parts]
     for found in first.finditer(text):
         end = found.end()
         for other in others:
-            beyond = other.search(text, end, end + MAX_GAP_CHARACTERS + MAX_QUOTE_CHARACTERS)
-            if beyond is None or beyond.start() - end > MAX_GAP_CHARACTERS:
+            beyond = other.search(text, end, end + gap + MAX_QUOTE_CHARACTERS)
+            if beyond is None or beyond.start() - end > gap:
                 break
             end = beyond.end()
         else:
@@ -284,7 +280,7 @@ def _flexible_pattern(part: str) -> str:
 
 
 def _similar_characters(character: str) -> str:
-    for kind in (_QUOTES, _DASHES):
+    for kind in ("'’‘`´‛\"“”„«»", "-–—‐‑‒−"):
         if character in kind:
             return f"[{re.escape(kind)}]"
     return re.escape(character)
@@ -309,7 +305,7 @@ def _same_facts(quote: str) -> Callable[[str], bool]:
 
 
 def _find_denials(text: str) -> frozenset[str]:
-    return NEGATIONS.intersection(split_words(text)).union(_CONTRACTED_NOT.findall(text.casefold()))
+    return NEGATIONS.intersection(split_words(text)).union(re.findall(r"n['’]t\b", text.casefold()))
 
 
 def expand_to_lines(text: str, start: int, end: int) -> tuple[int, int]:
@@ -319,9 +315,10 @@ def expand_to_lines(text: str, start: int, end: int) -> tuple[int, int]:
 
 
 def quote_with_lines(text: str, start: int, end: int) -> str:
-    """Return the quote with the rest of its lines, up to `LINE_AROUND_CHARACTERS` characters on each side."""
+    """Return the quote with the rest of its lines, up to 160 characters on each side: a figure may be next to the
+    quoted words."""
     first, last = expand_to_lines(text, start, end)
-    return text[max(first, start - LINE_AROUND_CHARACTERS) : min(last, end + LINE_AROUND_CHARACTERS)]
+    return text[max(first, start - 160) : min(last, end + 160)]
 
 
 def is_near_injection(text: str, start: int, end: int) -> bool:
@@ -330,8 +327,10 @@ def is_near_injection(text: str, start: int, end: int) -> bool:
     if start > len(text):
         return False
     first, last = expand_to_lines(text, start, end)
-    before = text[max(0, first - NEIGHBOUR_CHARACTERS) : first].rstrip().rpartition("\n")[2]
-    after = text[last : last + NEIGHBOUR_CHARACTERS].lstrip().partition("\n")[0]
+    # Of a neighbour no more is searched.
+    most = 2_000
+    before = text[max(0, first - most) : first].rstrip().rpartition("\n")[2]
+    after = text[last : last + most].lstrip().partition("\n")[0]
     return any(looks_like_prompt_injection(paragraph) for paragraph in (text[first:last], before, after))
 
 

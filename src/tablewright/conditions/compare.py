@@ -30,13 +30,7 @@ from tablewright.values.vocabulary import contains_phrase, normalize_name, stem_
 EITHER: AskText[str] = "{value} may be either"
 NO_DATE: AskText[str] = "“{value}” is not a date"
 NO_NUMBER: AskText[str] = "“{value}” is not a number"
-NO_UNIT: AskText[str] = "“{value}” has no unit"
 NOT_COMPARABLE: AskText[str] = "“{value}” cannot be compared"
-OTHER_CURRENCY: AskText[str] = "it is in {currency}, and nothing is converted"
-USUAL_READING: AskText[str] = "values that can be read in two ways were taken in the usual one"
-NO_UNIT_ASKED: AskText[str] = "the question gives no unit; numbers were compared as they are written"
-ONE_UNIT: AskText[str] = "only one of two values has a unit or currency; the bare numbers were compared"
-BARE_LIMIT: AskText[str] = "limits such as “{value}” were compared by their number alone"
 
 
 class Verdict(NamedTuple):
@@ -49,8 +43,6 @@ class Verdict(NamedTuple):
     rate: str = ""
 
 
-# Numbers farther apart than this are never equal, whatever floats lose: it saves the closer look.
-_NEAR_DISTANCE = 1e-3
 MATCH, NO_MATCH = Verdict("match"), Verdict("no match")
 
 
@@ -115,7 +107,13 @@ def compare_pair(value: ComparableValue, operator: str, other: ComparableValue, 
 
 def _take_first_reading(verdicts: Sequence[Verdict], language: str) -> Verdict:
     is_sure = len({verdict.truth for verdict in verdicts}) == 1
-    return verdicts[0] if is_sure else verdicts[0]._replace(guess=translate("ask", USUAL_READING, language))
+    return (
+        verdicts[0]
+        if is_sure
+        else verdicts[0]._replace(
+            guess=translate("ask", "values that can be read in two ways were taken in the usual one", language)
+        )
+    )
 
 
 def _list_readings(value: ComparableValue) -> list[ComparableValue]:
@@ -133,12 +131,20 @@ def _compare_readings(value: ComparableValue, operator: str, other: ComparableVa
     numbers = value.number is not None and other.number is not None and not value.date
     if numbers and bool(value.currency or value.base) != bool(other.currency or other.base):
         verdict = _compare_readings(_strip_unit(value), operator, _strip_unit(other), language)
-        return verdict._replace(guess=translate("ask", ONE_UNIT, language))
+        return verdict._replace(
+            guess=translate(
+                "ask", "only one of two values has a unit or currency; the bare numbers were compared", language
+            )
+        )
     # The same limit is not the same number.
     is_limited = operator == "=" and numbers and is_limit_text(other.raw)
     if numbers and not is_limited and not other.currency and _is_other_limit(other.raw, operator):
         verdict = _compare_readings(value, operator, structs.replace(other, raw=_number_part(other.raw)), language)
-        return verdict._replace(guess=translate("ask", BARE_LIMIT, language, value=other.raw))
+        return verdict._replace(
+            guess=translate(
+                "ask", "limits such as “{value}” were compared by their number alone", language, value=other.raw
+            )
+        )
     ends = _range_ends(other)
     verdicts = [_judge_value(value, operator, end, language) for end in ends]
     if operator == "=" and (is_limited or len(ends) > 1):  # at most: it may be the same
@@ -249,7 +255,7 @@ def _compare_in_base_unit(value: ComparableValue, operator: str, wanted: Compara
         wanted = structs.replace(wanted, si=(wanted.si or 0.0) * 100, base="%")
     if value.si is None:
         return make_unstated(
-            translate("ask", NO_NUMBER if value.number is None else NO_UNIT, language, value=value.raw)
+            translate("ask", NO_NUMBER if value.number is None else "“{value}” has no unit", language, value=value.raw)
         )
     if value.base != wanted.base:
         return make_unstated(
@@ -261,7 +267,9 @@ def _compare_in_base_unit(value: ComparableValue, operator: str, wanted: Compara
 
 def _compare_numbers(value: ComparableValue, operator: str, wanted: ComparableValue, language: str) -> Verdict:
     if wanted.currency and value.currency and wanted.currency != value.currency:
-        return make_unstated(translate("ask", OTHER_CURRENCY, language, currency=value.currency))
+        return make_unstated(
+            translate("ask", "it is in {currency}, and nothing is converted", language, currency=value.currency)
+        )
     number, limit = value.number or 0.0, wanted.number or 0.0
     if value.high is None and wanted.high is None and not is_limit_text(value.raw) and not is_limit_text(wanted.raw):
         verdict = _compare_points(number, operator, limit)
@@ -270,7 +278,13 @@ def _compare_numbers(value: ComparableValue, operator: str, wanted: ComparableVa
         verdict = _compare_intervals(
             value, _possible_interval(value.raw, number, value.high), operator, asked, language
         )
-    return verdict._replace(guess=translate("ask", NO_UNIT_ASKED, language)) if value.unit else verdict
+    return (
+        verdict._replace(
+            guess=translate("ask", "the question gives no unit; numbers were compared as they are written", language)
+        )
+        if value.unit
+        else verdict
+    )
 
 
 class Interval(NamedTuple):
@@ -329,9 +343,8 @@ def _is_below(one: float | str, other: float | str) -> bool:
     """Return True if one is less. 1600 mm and 1.6 m are equal, though their floats may differ in the last digit."""
     if isinstance(one, str) or isinstance(other, str):
         return str(one) < str(other)
-    is_near = math.isclose(
-        one, other, rel_tol=_NEAR_DISTANCE, abs_tol=_NEAR_DISTANCE
-    )  # only then it is worth a closer look
+    # Numbers farther apart are never equal, whatever floats lose: it saves the closer look.
+    is_near = math.isclose(one, other, rel_tol=1e-3, abs_tol=1e-3)
     return one < other and not (is_near and same_value(one, other, "proving"))
 
 
@@ -391,22 +404,17 @@ def _normalize_spellings(text: str) -> _NormalizedName:
 
 
 _OTHER_DATE = re.compile(rf"\bor ({ISO_DAY.pattern})\b")
-_OTHER_NUMBER = re.compile(r"\bmay be (-?\d+(?:\.\d+)?)$")
 
 
 def find_other_reading(value: ComparableValue) -> ComparableValue | None:
     """Return the second meaning of an ambiguous value: the other order of day and month, or other decimals; or None."""
     if date := _OTHER_DATE.search(value.ambiguity):
         return structs.replace(value, date=date[1])
-    number = _OTHER_NUMBER.search(value.ambiguity)
+    number = re.search(r"\bmay be (-?\d+(?:\.\d+)?)$", value.ambiguity)
     if number is None or not value.number:
         return None
     factor = float(number[1]) / value.number
     return structs.replace(value, number=float(number[1]), si=None if value.si is None else value.si * factor)
-
-
-# A limit, or a second number, in the text of a number. Most texts have none, and are not read again.
-_SAYS_MORE = re.compile(r"[<>≤≥]|\d[^\d.,]{1,20}\d")
 
 
 def read_comparable_values(cell: Cell, field: Field) -> tuple[ComparableValue, ...]:
@@ -419,7 +427,13 @@ def read_comparable_values(cell: Cell, field: Field) -> tuple[ComparableValue, .
     if isinstance(cell.value, str) and field.type != "date":
         return (ComparableValue(raw=cell.value),)
     value = make_comparable_value(cell.value, field, cell_text(cell))
-    if field.type == "number" and cell.raw_value and value.number is not None and _SAYS_MORE.search(cell.raw_value):
+    # A limit, or a second number, in the text of a number. Most texts have none, and are not read again.
+    if (
+        field.type == "number"
+        and cell.raw_value
+        and value.number is not None
+        and re.search(r"[<>≤≥]|\d[^\d.,]{1,20}\d", cell.raw_value)
+    ):
         read = parse_comparable(cell.raw_value, f"{field.name} ({field.unit})" if field.unit else "")
         return (read if read.number == value.number and (read.high is not None or is_limit_text(read.raw)) else value,)
     if (

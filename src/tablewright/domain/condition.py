@@ -43,16 +43,7 @@ NAMING_OPERATORS = frozenset({"=", "!=", "contains", "not contains"})
 UNARY_OPERATORS = frozenset({"known", "unknown"})
 _AND = re.compile(r" and ", re.IGNORECASE)
 _OR = re.compile(r" or ", re.IGNORECASE)
-_LIST = re.compile(r" or |,\s+", re.IGNORECASE)
-_QUOTED = re.compile(r"(?<!\w)(?:\"[^\"]*\"|'[^']*')(?!\w)")
 _HIDDEN = re.compile(r"\x00(\d+)\x00")
-_BETWEEN = re.compile(r"\bbetween\b", re.IGNORECASE)
-# Longer operators first: "<=" would else be read as "<" and a value that begins with "=".
-_CLAUSE = re.compile(
-    r"(?P<column>[^<>=!]{1,80}?)\s*"
-    r"(?P<operator><=|>=|!=|=|<|>|\b(?:(?:not )?contains|between|in month|in|is)\b)\s*(?P<value>.*)",
-    re.IGNORECASE | re.DOTALL,
-)
 # Names of more than 80 characters are only read in quotes (`_CLAUSE`), and so they are written in quotes.
 _SYNTAX_IN_COLUMN = re.compile(r"[<>=!\"']|\b(?:and|contains|between|in|is)\b|.{81}", re.IGNORECASE)
 _SYNTAX_IN_VALUE = re.compile(r"^[\"']|[\"']$|\b(?:and|or|between)\b", re.IGNORECASE)
@@ -110,7 +101,7 @@ def parse_conditions(text: str) -> tuple[Condition, ...]:
     clauses: list[str] = []
     for part in _AND.split(hidden):
         # The first "and" after "between" joins its two values and ends no condition.
-        if clauses and " and " not in clauses[-1] and _BETWEEN.search(clauses[-1]):
+        if clauses and " and " not in clauses[-1] and re.search(r"\bbetween\b", clauses[-1], re.IGNORECASE):
             clauses[-1] += f" and {part}"
         elif part.strip():
             clauses.append(part.strip())
@@ -123,7 +114,13 @@ def split_condition_values(text: str, operator: str) -> tuple[str, ...]:
 
 
 def _parse_clause(clause: str, quoted: list[str]) -> Condition:
-    found = _CLAUSE.fullmatch(clause)
+    # Longer operators first: "<=" would else be read as "<" and a value that begins with "=".
+    found = re.fullmatch(
+        r"(?P<column>[^<>=!]{1,80}?)\s*"
+        r"(?P<operator><=|>=|!=|=|<|>|\b(?:(?:not )?contains|between|in month|in|is)\b)\s*(?P<value>.*)",
+        clause,
+        re.IGNORECASE | re.DOTALL,
+    )
     shown = _HIDDEN.sub(lambda match: quoted[int(match[1])], clause)
     if found is None:
         raise UsageError(f"“{shown}” is not a condition.", advice=CONDITION_ADVICE)
@@ -142,7 +139,7 @@ def _parse_clause(clause: str, quoted: list[str]) -> Condition:
 
 def _split_hidden_values(hidden: str, quoted: list[str], operator: str) -> tuple[str, ...]:
     if operator == "in":
-        parts = _LIST.split(hidden.strip("() "))
+        parts = re.split(r" or |,\s+", hidden.strip("() "), flags=re.IGNORECASE)
     else:
         parts = (_AND if operator == "between" else _OR).split(hidden)
     return tuple(filter(None, (_restore_quotes(part, quoted) for part in parts)))
@@ -157,7 +154,7 @@ def _hide_quotes(text: str) -> tuple[str, list[str]]:
         return f"\x00{len(quoted) - 1}\x00"
 
     # A null character cannot be typed, so no text of a person is taken for a placeholder.
-    return _QUOTED.sub(hide, text.replace("\x00", " ")), quoted
+    return re.sub(r"(?<!\w)(?:\"[^\"]*\"|'[^']*')(?!\w)", hide, text.replace("\x00", " ")), quoted
 
 
 def _restore_quotes(hidden: str, quoted: list[str]) -> str:

@@ -74,9 +74,6 @@ def fill_template(template: str, texts: Mapping[str, str], most: int = MAX_FILLE
 
 FIELD_TYPES: tuple[str, ...] = get_args(FieldType)
 
-_TYPED_FIELD = re.compile(
-    r"^(?P<name>.*?)(?<!\s)\s*:\s*(?P<type>[A-Za-z]+)\s*(?:[(\[](?P<detail>[^()\[\]]*)[)\]])?$", re.DOTALL
-)
 _ALMOST_TYPED_FIELD = re.compile(rf"\S:(?:{'|'.join(FIELD_TYPES)})\b")
 
 
@@ -95,7 +92,9 @@ def split_field_specs(text: str) -> list[str]:
 def parse_field(text: str) -> Field:
     left, _, question = text.partition("=")
     left = left.strip()
-    typed = _TYPED_FIELD.match(left)
+    typed = re.match(
+        r"^(?P<name>.*?)(?<!\s)\s*:\s*(?P<type>[A-Za-z]+)\s*(?:[(\[](?P<detail>[^()\[\]]*)[)\]])?$", left, re.DOTALL
+    )
     if typed is None and _ALMOST_TYPED_FIELD.search(left):
         raise BadField(
             f"The text after the type in the field {text!r} cannot be read.",

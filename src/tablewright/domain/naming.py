@@ -71,13 +71,12 @@ def confusable_skeleton(text: str) -> str:
 
 # Reading may take time in proportion to the square of the length, and no question needs more.
 MAX_REQUEST_CHARACTERS = 4_000
-_SPACES = re.compile(r"[^\S\n]+")
 
 
 def check_request_text(said: str, what: str = "question") -> str:
     """Return the text without repeated spaces and blank lines. Raise UsageError for a longer one: no question needs it,
     and reading a question may take time in proportion to the square of its length."""
-    lines = (_SPACES.sub(" ", line).strip() for line in said.split("\n"))
+    lines = (re.sub(r"[^\S\n]+", " ", line).strip() for line in said.split("\n"))
     text = "\n".join(line for line in lines if line)
     if len(text) > MAX_REQUEST_CHARACTERS:
         raise UsageError(

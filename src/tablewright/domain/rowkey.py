@@ -64,9 +64,6 @@ _THOUSANDS = re.compile(r",(?<=\d,)(?=\d{3}(?!\d))")
 _DECIMAL_COMMA = re.compile(r",(?<=\d,)(?=\d)")
 _APOSTROPHE = re.compile(rf"(?<={_LETTER})['’`´](?={_LETTER})")
 _QUOTE = re.compile(r"['’`´]")
-_SLASHED_LEGAL = re.compile(r"\b([aks])/([sa])\b")
-_ASCII_MARK = re.compile(r"\(\s*(?:r|tm)\s*\)")
-_SHARP = re.compile(r"(?<=[a-z])#(?![a-z0-9])")
 _TOKEN = re.compile(r"\d+(?:\.\d+)*|[^\s\d.]+")
 # Most names have none of these, and are spared all the patterns above.
 _NEEDS_CARE = re.compile(r"[.,'’`´/#(]")
@@ -130,16 +127,16 @@ def _legal_length(tokens: list[str]) -> int:
 
 def _settle_punctuation(text: str) -> str:
     if "(" in text:
-        text = _ASCII_MARK.sub(" ", text)
+        text = re.sub(r"\(\s*(?:r|tm)\s*\)", " ", text)
     if "." in text:
         text = _BARE_FRACTION.sub("0.", _INITIALS.sub("", text))
     if "," in text:
         # Thousands first: a comma that groups digits would else be taken for a decimal comma.
         text = _DECIMAL_COMMA.sub(".", _THOUSANDS.sub("", text))
     if "#" in text:
-        text = _SHARP.sub(" sharp ", text)
+        text = re.sub(r"(?<=[a-z])#(?![a-z0-9])", " sharp ", text)
     if "/" in text:
-        text = _SLASHED_LEGAL.sub(r"\1\2", text)
+        text = re.sub(r"\b([aks])/([sa])\b", r"\1\2", text)
     if _QUOTE.search(text):
         text = _APOSTROPHE.sub("", text)
     return text

@@ -13,9 +13,6 @@ from tablewright.domain.model import Struct
 from tablewright.extraction.layout.pairs import is_table_row, is_table_rule, split_bar_cells
 from tablewright.llm.text_budget import TEXT_LIMITS, cut_text, split_batches
 
-# Wikipedia's marks: "[12]", "[a]", "[note 3]".
-_FOOTNOTE = re.compile(r"\s{0,4}\[(?:\d{1,3}|[a-z]|(?:nb|note|n) \d{1,3})\]")
-
 
 class NumberedLine(Struct, frozen=True):
     """`text[start:end]` of its page; numbers begin with 1."""
@@ -29,7 +26,8 @@ class NumberedLine(Struct, frozen=True):
     def cells(self) -> tuple[str, ...]:
         """Return the cells of a table row without footnote marks; any other line is a single cell."""
         cells = [cell.text for cell in split_bar_cells(self.text, 0)] if self.is_row else [self.text]
-        return tuple(_FOOTNOTE.sub("", cell).strip() for cell in cells)
+        # Wikipedia's marks: "[12]", "[a]", "[note 3]".
+        return tuple(re.sub(r"\s{0,4}\[(?:\d{1,3}|[a-z]|(?:nb|note|n) \d{1,3})\]", "", cell).strip() for cell in cells)
 
     @property
     def is_row(self) -> bool:

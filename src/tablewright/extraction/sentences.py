@@ -38,8 +38,6 @@ from tablewright.text import PageSentence
 from tablewright.values.choices import NEGATIONS
 from tablewright.values.countries import DEMONYMS, STATES
 
-# After this many words between an answer and a word that speaks of it, the word counts about a third.
-FADING_WORDS = 5.0
 # A sentence says in its first words what it is about.
 OPENING_WORDS = 8
 # The first sentences of a page say what the thing is, whichever words they use.
@@ -73,11 +71,6 @@ _GROUPS: dict[AnswerKind, str] = {
     **dict.fromkeys(("place", "country", "nationality", "city", "state"), "place"),
     "person": "person",
 }
-# Features that have another weight in each group of kinds.
-_WEIGHED_BY_GROUP = (
-    *("mean", "anchored", "exact", "near before", "near after", "near exactly"),
-    *("rivals", "first", "only kind", "sure", "like kind", "untyped", "loosely", "agent", "inside"),
-)
 # Words that name each group, compared with the name of a field that takes any text.
 _LIKE: dict[str, tuple[str, ...]] = {
     "time": ("year", "date", "time"),
@@ -212,7 +205,12 @@ def _match_sentence(
             features |= _name_features(span.value, agent=features["agent"])
         if group in ("name", "place"):
             features[f"{group} of thing"] = _similarity_to_thing(span.value)
-        features |= {f"{group} {name}": features[name] for name in _WEIGHED_BY_GROUP}
+        # These have another weight in each group of kinds.
+        by_group = (
+            *("mean", "anchored", "exact", "near before", "near after", "near exactly"),
+            *("rivals", "first", "only kind", "sure", "like kind", "untyped", "loosely", "agent", "inside"),
+        )
+        features |= {f"{group} {name}": features[name] for name in by_group}
         features |= {group: 1.0, f"{group} after {leading}": 1.0}
         yield Match(
             value=span.value,
@@ -319,10 +317,12 @@ def _score_proximity(alike: NDArray[np.float32], begins: int, ends: int, inserte
 
     An insertion of `inserted` words after the answer does not count as distance."""
     before, after = alike[:begins][::-1], alike[ends:]
+    # After this many words between an answer and a word that speaks of it, the word counts about a third.
+    fading = 5.0
     away = np.arange(len(after))
     return (
-        float((before * np.exp(-np.arange(len(before)) / FADING_WORDS)).max(initial=0.0)),
-        float((after * np.exp(-np.where(away >= inserted, away - inserted, away) / FADING_WORDS)).max(initial=0.0)),
+        float((before * np.exp(-np.arange(len(before)) / fading)).max(initial=0.0)),
+        float((after * np.exp(-np.where(away >= inserted, away - inserted, away) / fading)).max(initial=0.0)),
     )
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Container, Iterator, Sequence
 from functools import lru_cache
+from typing import NamedTuple
 
 from tablewright.domain.model import Struct
 from tablewright.domain.text import format_value, normalize_words
@@ -35,7 +36,8 @@ def find_typed_spans(query: FieldQuery, text: str) -> Sequence[TypedSpan]:
         return ()
     found = find_spans(query.kind, text, query.unit)
     if query.kind in ("count", "number"):
-        ranges = [match.span() for match in _RANGE.finditer(text)]
+        # "51–100 persons" does not say how many.
+        ranges = [match.span() for match in re.finditer(r"\d\s?[–—-]\s?\d", text)]
         found = [span for span in found if not any(span.start < end and start < span.end for start, end in ranges)]
     if query.kind == "date" and not found:
         return tuple(
@@ -105,8 +107,6 @@ def _ends_in_place_name(text: str) -> bool:
 
 
 _GROUPS = re.compile(r"\+?[\d(][\d\s()./-]*\d(?!\w)")
-# "51–100 persons" does not say how many.
-_RANGE = re.compile(r"\d\s?[–—-]\s?\d")
 _NAMES = frozenset(
     ("text", "name", "organisation", "title", "person", "place", "country", "nationality", "city", "state")
 )
@@ -257,17 +257,14 @@ def _same_dimension(one: str, other: str) -> bool:
     return left is not None and right is not None and left.kind == right.kind
 
 
-# "120th", "6 p.m.".
-_ORDER_OR_TIME = re.compile(r"th|st|nd|rd|\s?[ap]\.?m\b", re.IGNORECASE)
-
-
 def _find_number_spans(text: str, kind: AnswerKind, unit: str) -> Iterator[TypedSpan]:
     years = {(span.start, span.end) for span in _find_years(text)}
     for number in read_numbers(text):
         written = text[number.start : number.end]
-        if kind == "count" and (
-            number.percent or number.value < 0 or _ORDER_OR_TIME.match(text, number.end) or _has_unit(text, number.end)
-        ):
+        if kind == "count" and (number.percent or number.value < 0 or _has_unit(text, number.end)):
+            continue
+        # "120th", "6 p.m."
+        if kind == "count" and re.match(r"th|st|nd|rd|\s?[ap]\.?m\b", text[number.end :], re.IGNORECASE):
             continue
         if re.search(rf"[{CURRENCY_SYMBOLS}]\s?$", text[max(0, number.start - 2) : number.start]):
             continue
@@ -277,23 +274,45 @@ def _find_number_spans(text: str, kind: AnswerKind, unit: str) -> Iterator[Typed
 
 # ── names ────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
-# Capitals of Latin scripts with accents, and of Cyrillic.
-_CAPITAL = r"[A-ZÀ-ÖØ-ÞĀĂĄĆČĎĐĒĖĘĚĢĪĶĻĽŁŃŅŇŌŐŒŘŚŞŠŢŤŪŮŰŹŻŽƏǍȘȚЀ-ЯḤṢṬẒ]"
-_WORD = rf"(?:(?:(?:Lt|St|Mt|Ft|Dr|Sgt|Capt)\. )?{_CAPITAL}(?:[\w’'&+-]|\.(?=\w)|(?<=\b{_CAPITAL})\.)*)"
-_PARTICLE = (
-    r"(?:of|the|de|del|della|dell|di|da|do|dos|du|des|la|le|les|el|los|las|van|von|der|den|und|y|e|al|bin|ibn|upon|am|"
-    r"an der|sur|zu|&)"
-)
-# "Channel 4", but not "Acme 12 employees".
-_NUMERAL = r" \d{1,3}(?!\d|[.,:]\d| (?!(?:in|on|and|at|as|since|until|before|from) )[a-z%])"
-_NAME = re.compile(
-    rf"(?<![\w-]){_WORD}(?:(?: | (?:{_PARTICLE} ){{1,2}}){_WORD}|{_NUMERAL})*(?:,? (?:Inc|Corp|Ltd|Co)\.)?"
-)
-_PERSON = re.compile(
-    rf"(?<![\w-]){_CAPITAL}[\w’'-]+(?: (?:{_CAPITAL}\.)+| {_CAPITAL}(?=\s))*"
-    r"(?: (?:van|von|de|da|di|der|den|del|la|le|bin|al|el|ter|dos|Mac|St\.)){0,3}"
-    rf"(?: {_CAPITAL}[\w’'-]+){{1,3}}(?: (?:Jr|Sr)\.?| I{{2,3}}| IV)?"
-)
+
+class _CapitalPatterns(NamedTuple):
+    """Patterns of capitalised words: a name, a person, a chain of places, and a run in which known names are looked
+    up."""
+
+    name: re.Pattern[str]
+    person: re.Pattern[str]
+    chain: re.Pattern[str]
+    known: re.Pattern[str]
+
+
+def _compile_capitals() -> _CapitalPatterns:
+    # Capitals of Latin scripts with accents, and of Cyrillic.
+    capital = r"[A-ZÀ-ÖØ-ÞĀĂĄĆČĎĐĒĖĘĚĢĪĶĻĽŁŃŅŇŌŐŒŘŚŞŠŢŤŪŮŰŹŻŽƏǍȘȚЀ-ЯḤṢṬẒ]"
+    word = rf"(?:(?:(?:Lt|St|Mt|Ft|Dr|Sgt|Capt)\. )?{capital}(?:[\w’'&+-]|\.(?=\w)|(?<=\b{capital})\.)*)"
+    particle = (
+        r"(?:of|the|de|del|della|dell|di|da|do|dos|du|des|la|le|les|el|los|las|van|von|der|den|und|y|e|al|bin|ibn|upon|am|"
+        r"an der|sur|zu|&)"
+    )
+    # "Channel 4", but not "Acme 12 employees".
+    numeral = r" \d{1,3}(?!\d|[.,:]\d| (?!(?:in|on|and|at|as|since|until|before|from) )[a-z%])"
+    name = re.compile(
+        rf"(?<![\w-]){word}(?:(?: | (?:{particle} ){{1,2}}){word}|{numeral})*(?:,? (?:Inc|Corp|Ltd|Co)\.)?"
+    )
+    person = re.compile(
+        rf"(?<![\w-]){capital}[\w’'-]+(?: (?:{capital}\.)+| {capital}(?=\s))*"
+        r"(?: (?:van|von|de|da|di|der|den|del|la|le|bin|al|el|ter|dos|Mac|St\.)){0,3}"
+        rf"(?: {capital}[\w’'-]+){{1,3}}(?: (?:Jr|Sr)\.?| I{{2,3}}| IV)?"
+    )
+    place_word = rf"{capital}(?:[\w’'-]|\.(?=\s{capital}))*"
+    join = r"(?: | (?:of|de|del|la|le|upon|on|am|an der|sur|the|do|da|dos|y) |-)"
+    place_name = rf"(?:(?:St|Ft|Mt|Pt)\. )?{place_word}(?:{join}{place_word}){{0,4}}"
+    chain = re.compile(rf"(?<![\w-]){place_name}(?:(?: and |, )(?:and )?(?:the )?{place_name}|, D\.C\.){{0,3}}")
+    # A run of capitalised words, in which known names are looked up.
+    known = re.compile(rf"{capital}[\w.’'-]*(?: (?:and |of )?{capital}[\w.’'-]*)*")
+    return _CapitalPatterns(name, person, chain, known)
+
+
+_CAPITALS = _compile_capitals()
 # The beginning of a sentence or of a quotation, where every word is capitalised.
 _OPENS = re.compile(r"(?:^|[.!?:;]\s|[\"“(])$")
 # Pronouns, prepositions and conjunctions are capitalised like a name at the beginning of a sentence. "Will" is more
@@ -320,34 +339,31 @@ def _trim_name(match: re.Match[str]) -> tuple[str, int]:
 
 def _precedes_number(word: str, text: str, end: int) -> bool:
     """Return True if a word is the month or the day of a date: a number follows it."""
-    return (word in MONTHS or word in WEEKDAYS) and bool(_NUMBER_NEXT.match(text, end))
-
-
-_NUMBER_NEXT = re.compile(r",? \d")
+    return (word in MONTHS or word in WEEKDAYS) and bool(re.match(r",? \d", text[end:]))
 
 
 def _find_names(text: str) -> Iterator[TypedSpan]:
-    for match in _NAME.finditer(text):
+    for match in _CAPITALS.name.finditer(text):
         name, start = _trim_name(match)
         name = _strip_possessive(name, text, start).rstrip("'’-&")
         words = re.split(r"[ -]", name)
         if (
             len(name) > 1
-            and name not in _NO_NAME
+            # What remains of a name that was cut at a full stop.
+            and name not in "Inc Ltd Corp Co LLC Lt Dr Mr Mrs Ms St Jr Sr II III Sgt Capt".split()
             and not all(word in COUNTRY_BY_DEMONYM or word == "born" for word in words)
         ):
             yield TypedSpan(value=name, start=start, end=start + len(name))
 
 
-_POSSESSIVE = re.compile(r"(?:'s|’s|['’])$")
-# What remains of a name that was cut at a full stop.
-_NO_NAME = frozenset("Inc Ltd Corp Co LLC Lt Dr Mr Mrs Ms St Jr Sr II III Sgt Capt".split())
-
-
 def _strip_possessive(name: str, text: str, start: int) -> str:
     """Return "Vietnam" for "Vietnam's top division", but all of "St. George's"."""
     follows = text[start + len(name) : start + len(name) + 2]
-    return _POSSESSIVE.sub("", name) if len(follows) == 2 and follows[0] == " " and follows[1].isalpha() else name
+    return (
+        re.sub(r"(?:'s|’s|['’])$", "", name)
+        if len(follows) == 2 and follows[0] == " " and follows[1].isalpha()
+        else name
+    )
 
 
 # A house number before a name makes it a street: "7 Mill Lane", but "in 1994 Jane Hart".
@@ -355,7 +371,7 @@ _HOUSE = re.compile(r"(?<![\d.,])\d{1,3}[a-z]?\s$")
 
 
 def _find_people(text: str) -> Iterator[TypedSpan]:
-    for match in _PERSON.finditer(text):
+    for match in _CAPITALS.person.finditer(text):
         name, start = _trim_name(match)
         if " " in name and not _HOUSE.search(text, max(0, start - 8), start):
             yield TypedSpan(value=name, start=start, end=start + len(name))
@@ -363,19 +379,12 @@ def _find_people(text: str) -> Iterator[TypedSpan]:
 
 # ── places ───────────────────────────────────────────────────────────────────────────────────────────────────────────
 
-_PLACE_WORD = rf"{_CAPITAL}(?:[\w’'-]|\.(?=\s{_CAPITAL}))*"
-_PLACE_JOIN = r"(?: | (?:of|de|del|la|le|upon|on|am|an der|sur|the|do|da|dos|y) |-)"
-_PLACE_NAME = rf"(?:(?:St|Ft|Mt|Pt)\. )?{_PLACE_WORD}(?:{_PLACE_JOIN}{_PLACE_WORD}){{0,4}}"
-_CHAIN = re.compile(rf"(?<![\w-]){_PLACE_NAME}(?:(?: and |, )(?:and )?(?:the )?{_PLACE_NAME}|, D\.C\.){{0,3}}")
-_NOT_A_CITY = frozenset(
-    "The A An January February March April May June July August September October November December".split()
-)
-
 
 def _find_places(text: str, level: str) -> Iterator[TypedSpan]:
-    for match in _CHAIN.finditer(text):
+    others = "The A An January February March April May June July August September October November December"
+    for match in _CAPITALS.chain.finditer(text):
         chain, start = _trim_name(match)
-        if len(chain) < 2 or chain.split()[0] in _NOT_A_CITY or chain in COUNTRY_BY_DEMONYM:
+        if len(chain) < 2 or chain.split()[0] in others.split() or chain in COUNTRY_BY_DEMONYM:
             continue
         if level == "place":
             if ", " not in chain and _IN_AN_ADDRESS.search(text[max(0, start - 30) : start]):
@@ -399,12 +408,10 @@ def _find_places(text: str, level: str) -> Iterator[TypedSpan]:
 
 # A house number before the name: the name is that of a street.
 _IN_AN_ADDRESS = re.compile(r"\d (?:[A-Z][\w.]* of the )?$")
-# A run of capitalised words, in which known names are looked up.
-_KNOWN = re.compile(rf"{_CAPITAL}[\w.’'-]*(?: (?:and |of )?{_CAPITAL}[\w.’'-]*)*")
 
 
 def _find_known_places(text: str, known: Container[str]) -> Iterator[TypedSpan]:
-    for match in _KNOWN.finditer(text):
+    for match in _CAPITALS.known.finditer(text):
         yield from _longest_known_names(match[0], match.start(), known)
 
 
@@ -440,35 +447,36 @@ def _find_countries(text: str) -> Iterator[TypedSpan]:
 
 # ── titles, codes, addresses ─────────────────────────────────────────────────────────────────────────────────────────
 
-_QUOTED = re.compile(r"[\"“„«]([^\"”“»]{2,80})[\"”»]")
-# Scripts other than Latin: a title in one is recognised by the script alone.
-_SCRIPTS = r"\u0370-\u03ff\u0400-\u04ff\u0590-\u06ff\u0900-\u0dff\u0e00-\u0e7f\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af"
-_FOREIGN = re.compile(rf"[{_SCRIPTS}][{_SCRIPTS}\u3000-\u303f\s·!?]*")
-_AFTER_COLON = re.compile(r"(?<=: )[^\W\d_][^;:,()\[\]]{1,80}(?:, [^;:,()\[\]]{1,40}(?=[;)]))?")
-# Capitals with digits, five digits or more, or groups of digits.
-_CODE = re.compile(r"(?<![\w-])(?:(?=[A-Z0-9-]*[A-Z])[A-Z0-9]{2,}(?:-[A-Z0-9]+)*|\d{5,}|\d+(?:-\d+){2,})(?![\w])")
 # Common endings only: "Inc.The" is not an address.
-_ENDINGS = r"(?:com|org|net|io|co|example|edu|gov|ai|de|fr|uk|eu|info|biz)"
 _URL = re.compile(
     r"https?://[^\s<>\"')\]]+|\bwww\.[^\s<>\"')\]]+|"
-    rf"(?<![\w.@-])[a-z0-9-]+(?:\.[a-z0-9-]+)*\.{_ENDINGS}(?:/[^\s<>\"')\]]*)?(?![\w@])"
+    r"(?<![\w.@-])[a-z0-9-]+(?:\.[a-z0-9-]+)*\.(?:com|org|net|io|co|example|edu|gov|ai|de|fr|uk|eu|info|biz)(?:/[^\s<>\"')\]]*)?(?![\w@])"
 )
 
 
 def _find_titles(text: str) -> Iterator[TypedSpan]:
-    for match in _AFTER_COLON.finditer(text):
+    for match in re.finditer(r"(?<=: )[^\W\d_][^;:,()\[\]]{1,80}(?:, [^;:,()\[\]]{1,40}(?=[;)]))?", text):
         title = match[0].strip()
         yield TypedSpan(value=title, start=match.start(), end=match.start() + len(title))
-    for match in _QUOTED.finditer(text):
+    for match in re.finditer(r"[\"“„«]([^\"”“»]{2,80})[\"”»]", text):
         yield TypedSpan(value=match[1], start=match.start(1), end=match.end(1))
-    for match in _FOREIGN.finditer(text):
+    # Scripts other than Latin: a title in one is recognised by the script alone.
+    for match in re.finditer(
+        r"[\u0370-\u03ff\u0400-\u04ff\u0590-\u06ff\u0900-\u0dff\u0e00-\u0e7f\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]"
+        r"[\u0370-\u03ff\u0400-\u04ff\u0590-\u06ff\u0900-\u0dff\u0e00-\u0e7f\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af"
+        r"\u3000-\u303f\s·!?]*",
+        text,
+    ):
         title = match[0].strip()
         yield TypedSpan(value=title, start=match.start(), end=match.start() + len(title))
     yield from _find_names(text)
 
 
 def _find_codes(text: str) -> Iterator[TypedSpan]:
-    for match in _CODE.finditer(text):
+    # Capitals with digits, five digits or more, or groups of digits.
+    for match in re.finditer(
+        r"(?<![\w-])(?:(?=[A-Z0-9-]*[A-Z])[A-Z0-9]{2,}(?:-[A-Z0-9]+)*|\d{5,}|\d+(?:-\d+){2,})(?![\w])", text
+    ):
         yield TypedSpan(value=match[0], start=match.start(), end=match.end())
 
 

@@ -146,10 +146,8 @@ def collect_short_names(subject: Subject, title: str) -> frozenset[str]:
     words = {word for name in row_name_forms(subject.name) for word in name}
     words |= {word for own in page_title_forms(title)[:2] for word in own}
     words |= {"".join(word[0] for word in name) for name in row_name_forms(subject.name) if len(name) > 2}
-    return frozenset(word for word in words if len(word) > 2 and word not in _STOP)
-
-
-_STOP = frozenset("the and for with from not inc ltd corp company list new".split())
+    stop = "the and for with from not inc ltd corp company list new".split()
+    return frozenset(word for word in words if len(word) > 2 and word not in stop)
 
 
 def score_shared_context(subject: Subject, title: str, text: str) -> float:
@@ -170,29 +168,24 @@ def score_shared_context(subject: Subject, title: str, text: str) -> float:
 
 # ── names ────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
-# Marks of lists and footnotes around a cell's text.
-_BULLET = re.compile(r"^[^\w(]+|[†‡*§#^]+|[^\w)!?.'’]+$")
-# A rank before the name, as in "12. Halden".
-_NUMBERED = re.compile(r"^\d{1,3}[.)]?\s+(?=\D)")
 _PARENTHESES = re.compile(r"\s{0,20}[(\[]([^()\[\]]*)[)\]]\s*")
-# Between the title of a page and the name of its site.
-_SITE = re.compile(r"(?<!\s)\s+[-|·–—»:]\s+")
-# Libraries sort titles without their article.
-_INVERTED = re.compile(r"^(.+), (The|A|An|Le|La|Les|Los|El|Die|Der|Das)$", re.IGNORECASE)
 
 
 @lru_cache(maxsize=2048)
 def row_name_forms(name: str) -> tuple[tuple[str, ...], ...]:
     """Return the forms of a row's name: "10 Fort Cass", "Calling, The", "The Little Prince (Le Petit Prince)"."""
-    name = _BULLET.sub("", name.strip()) or name
+    # Marks of lists and footnotes around a cell's text.
+    name = re.sub(r"^[^\w(]+|[†‡*§#^]+|[^\w)!?.'’]+$", "", name.strip()) or name
     forms = [name]
-    if inverted := _INVERTED.match(name):
+    # Libraries sort titles without their article.
+    if inverted := re.match(r"^(.+), (The|A|An|Le|La|Les|Los|El|Die|Der|Das)$", name, re.IGNORECASE):
         forms.append(f"{inverted[2]} {inverted[1]}")
     if "(" in name:
         outside = _PARENTHESES.sub(" ", name).strip()
         forms.append(outside)
         forms.extend(inside for inside in _PARENTHESES.findall(name) if len(inside) > 6 and not inside[0].isdigit())
-    if numbered := _NUMBERED.match(name):
+    # A rank before the name, as in "12. Halden".
+    if numbered := re.match(r"^\d{1,3}[.)]?\s+(?=\D)", name):
         forms.append(name[numbered.end() :])
     return tuple(dict.fromkeys(words for form in forms if (words := _name_words(form))))
 
@@ -203,7 +196,8 @@ def page_title_forms(title: str) -> tuple[tuple[str, ...], ...]:
     forms = [title]
     if "(" in title:
         forms.append(_PARENTHESES.sub(" ", title).strip())
-    forms.extend(part for part in _SITE.split(title) if part != title)
+    # Between the title of a page and the name of its site.
+    forms.extend(part for part in re.split(r"(?<!\s)\s+[-|·–—»:]\s+", title) if part != title)
     if ", " in title:
         forms.append(title.split(", ")[0])
     return tuple(dict.fromkeys(words for form in forms if (words := _name_words(form))))
@@ -249,10 +243,6 @@ def _spells_out(short: tuple[str, ...], long: tuple[str, ...]) -> bool:
 SELF_DESCRIPTION_CHARACTERS = 700
 # A page about another thing of that name: nothing on it is read, not even sentences with the name.
 NAMESAKE_SCORE = -1.0
-# Pages about several things of that name were found, and this one does not say which of them it is about.
-UNCLEAR_SCORE = 0.55
-# A page that mentions a third less of the row's cells than another one is about another thing.
-NAMESAKE_MARGIN = 0.34
 
 Verdict: TypeAlias = Literal["same", "other", "unclear"]
 
@@ -267,11 +257,13 @@ def score_sources(subject: Subject, sources: Sequence[Retrieved]) -> list[float]
     verdicts = dict(zip(own, _judge_pages(subject, pages), strict=True))
     parted = "other" in verdicts.values() or _has_namesakes(subject, pages)
     known = "same" in verdicts.values()
+    # Pages about several things of that name were found, and this one does not say which of them it is about.
+    unclear = 0.55
     for number, verdict in verdicts.items():
         if verdict == "other":
-            found[number] = NAMESAKE_SCORE if known else min(UNCLEAR_SCORE, found[number])
+            found[number] = NAMESAKE_SCORE if known else min(unclear, found[number])
         elif verdict == "unclear" and parted:
-            found[number] = min(UNCLEAR_SCORE, found[number])
+            found[number] = min(unclear, found[number])
     return found
 
 
@@ -282,12 +274,10 @@ def _judge_pages(subject: Subject, pages: Sequence[Retrieved]) -> list[Verdict]:
     shelves = _shelf_keys(pages)
     if "other" in verdicts or _has_namesakes(subject, pages):
         knows = [_score_known_cells(subject, page) for page in pages]
+        # A page that mentions a third less of the row's cells than another one is about another thing.
+        margin = 0.34
         for number, knowing in enumerate(knows):
-            if (
-                verdicts[number] == "unclear"
-                and knowing >= NAMESAKE_MARGIN
-                and knowing > max(knows) - NAMESAKE_MARGIN / 2
-            ):
+            if verdicts[number] == "unclear" and knowing >= margin and knowing > max(knows) - margin / 2:
                 verdicts[number] = "same"
     # A site that keeps things of one name apart has one page for each.
     for number, shelf in enumerate(shelves):
@@ -310,19 +300,14 @@ def _judge_by_links(subject: Subject, pages: Sequence[Retrieved], verdicts: list
     return linked
 
 
-_HOST = re.compile(r"(?:https?://)?(?:www\.)?((?:[a-z0-9-]+\.)+[a-z]{2,10})(?::\d+)?(?:[/?#]|$)")
-
-
 def _parse_host(address: str) -> str:
-    found = _HOST.match(address.strip().lower())
+    found = re.match(
+        r"(?:https?://)?(?:www\.)?((?:[a-z0-9-]+\.)+[a-z]{2,10})(?::\d+)?(?:[/?#]|$)", address.strip().lower()
+    )
     return found[1] if found else ""
 
 
 # ── what one page says ───────────────────────────────────────────────────────────────────────────────────────────────
-
-# Rows name a part of the United Kingdom, pages the whole, or the other way round.
-_PARTS = {"English": "British", "Scottish": "British", "Welsh": "British", "Northern Irish": "British"}
-_ANY_SITE = re.compile(r"(?<![\w-])(?<![\w-]\.)(?:[a-z0-9-]+\.)+[a-z]{2,10}\b")
 
 
 def find_contradiction(subject: Subject, page: Retrieved) -> str:
@@ -349,7 +334,8 @@ def _find_peoples(text: str) -> frozenset[str]:
 def _normalize_people(name: str) -> str:
     """Return one name for a country and its people, or "": "American" for "USA" and "United States"."""
     people = DEMONYMS[name][0] if name in DEMONYMS else name if name in COUNTRY_BY_DEMONYM else ""
-    return _PARTS.get(people, people)
+    # Rows name a part of the United Kingdom, pages the whole, or the other way round.
+    return "British" if people in ("English", "Scottish", "Welsh", "Northern Irish") else people
 
 
 def _judge_by_site(subject: Subject, page: Retrieved) -> Verdict | None:
@@ -367,7 +353,10 @@ def _judge_by_site(subject: Subject, page: Retrieved) -> Verdict | None:
 
 def _find_own_sites(subject: Subject, page: Retrieved) -> set[str]:
     """Return the sites with the row's name that the page belongs to or mentions."""
-    named = {_parse_host(match[0]) for match in _ANY_SITE.finditer(page.text.lower())} | {_parse_host(page.origin)}
+    named = {
+        _parse_host(match[0])
+        for match in re.finditer(r"(?<![\w-])(?<![\w-]\.)(?:[a-z0-9-]+\.)+[a-z]{2,10}\b", page.text.lower())
+    } | {_parse_host(page.origin)}
     return {site for site in named if site and is_own_site(subject, site)}
 
 

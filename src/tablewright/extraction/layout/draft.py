@@ -58,8 +58,6 @@ Place = tuple[int, int]
 _WORD = re.compile(r"\w+")
 # A cell that begins with a number, also in brackets or with a currency, names no column.
 _NUMBER = re.compile(r"[-+(€$£¥\s]*\d")
-# Names a column of a report, alone or as "2021 (restated)".
-_YEAR = re.compile(r"(?:19|20)\d\d(?![\d.,/-])")
 
 
 class TextDraft:
@@ -169,7 +167,11 @@ def is_header_row(rows: Sequence[Sequence[str]]) -> bool:
         return False
     if len(first) == len(rows[0]) and not any(map(_has_letter, first)):
         return False
-    if not all(_YEAR.match(cell) or (_has_letter(cell) and not _NUMBER.match(cell)) for cell in first):
+    # Names a column of a report, alone or as "2021 (restated)".
+    if not all(
+        re.match(r"(?:19|20)\d\d(?![\d.,/-])", cell) or (_has_letter(cell) and not _NUMBER.match(cell))
+        for cell in first
+    ):
         return False
     return sum(cell.endswith(":") for cell in first) * 2 < len(first)
 

@@ -245,9 +245,6 @@ _LEADER = re.compile(
 )
 # Not the colon of "https://", of "C:\" or of a time.
 _COLON = re.compile(r"[:：](?![/\\])(?!(?<=\d:)\d)")
-# A capitalised word with a colon behind a single space starts another pair: "A0422 Date: 25/12/2017".
-_SECOND = re.compile(r"(?<=\S)\s(?P<label>[A-Z][A-Za-z]{2,30}\.?(?:\s(?:No|NO|ID|#)\.?)?)\s?:(?=\s?\S)(?!//)")
-_BULLET = re.compile(r"^(?:[-•*·▪►>]\s+|\(?[a-z0-9]{1,2}[.)]\s+)")
 
 
 def _pairs_in_line(line: TextLine) -> Iterator[LabelPair]:
@@ -303,7 +300,7 @@ def split_at_colon(cell: LineCell) -> tuple[str, LineCell]:
     nothing = LineCell(text="", start=cell.end)
     if colon is None:
         return "", nothing
-    label = _BULLET.sub("", cell.text[: colon.start()].rstrip())
+    label = re.sub(r"^(?:[-•*·▪►>]\s+|\(?[a-z0-9]{1,2}[.)]\s+)", "", cell.text[: colon.start()].rstrip())
     if not looks_like_label(label):
         return "", nothing
     return label, make_cell(cell.text, colon.end(), len(cell.text), cell.start)
@@ -312,7 +309,10 @@ def split_at_colon(cell: LineCell) -> tuple[str, LineCell]:
 def _split_further_pairs(label: str, value: LineCell, start: int, line: TextLine) -> Iterator[LabelPair]:
     """Yield the pair, and further ones inside the value after a single space: "A0422 Date: 25/12/2017"."""
     place = 0
-    for second in _SECOND.finditer(value.text):
+    # A capitalised word with a colon behind a single space starts another pair: "A0422 Date: 25/12/2017".
+    for second in re.finditer(
+        r"(?<=\S)\s(?P<label>[A-Z][A-Za-z]{2,30}\.?(?:\s(?:No|NO|ID|#)\.?)?)\s?:(?=\s?\S)(?!//)", value.text
+    ):
         part = make_cell(value.text, place, second.start(), value.start)
         if part.text and len(part.text) <= 40:
             yield LabelPair(label=label, value=part, start=start, end=line.end)
@@ -322,15 +322,12 @@ def _split_further_pairs(label: str, value: LineCell, start: int, line: TextLine
         yield LabelPair(label=label, value=rest, start=start, end=max(rest.end, start))
 
 
-# A full stop after at least four letters, so that no abbreviation ends a value.
-_SENTENCE_END = re.compile(r"(?<!\b[^\W\d_])(?<!\b[^\W\d_]{2})(?<!\b[^\W\d_]{3})\.\s{1,9}(?=[^\W\d_])")
-
-
 def _first_sentence(value: LineCell) -> LineCell:
     """Return the first sentence of a paragraph that begins with a label: "Product: X 200. This lamp has …"."""
     if len(value.text) <= PROSE_CHARACTERS:
         return value
-    end = _SENTENCE_END.search(value.text)
+    # A full stop after at least four letters, so that no abbreviation ends a value.
+    end = re.search(r"(?<!\b[^\W\d_])(?<!\b[^\W\d_]{2})(?<!\b[^\W\d_]{3})\.\s{1,9}(?=[^\W\d_])", value.text)
     return LineCell(text=value.text[: end.start()], start=value.start) if end else value
 
 
@@ -449,10 +446,6 @@ def _is_block_heading(lines: Sequence[TextLine], number: int) -> bool:
 
 # In a longer line a colon is one of prose.
 MAX_LINE_CHARACTERS = 400
-# "(IATA: BWU, ICAO: YSBK)".
-_BRACKETED = re.compile(r"(?<=[(,;\[])\s*(?P<label>[A-Z][\w /.&-]{1,30}?):\s*(?P<value>[^,;()\[\]:]{1,80})")
-# "Ht: 6' 7\" Wt: 205".
-_CAPITALISED = re.compile(r"(?:(?<=\s)|^)(?P<label>[A-Z][\w./-]{1,20}(?: [A-Z][\w./-]{0,20})?):\s+(?=\S)")
 _ENDS = re.compile(r"[.!?…;,]['\"”’)\]]*$")
 # A number alone, with its currency or per cent.
 _BARE_VALUE = re.compile(rf"(?:[{CURRENCY_SYMBOLS}]|[A-Z]{{3}}\s)?\s?\d[\d.,\s]{{0,15}}%?\*?")
@@ -484,7 +477,12 @@ def _pairs_in_row(line: TextLine) -> Iterator[LabelPair]:
 def _pairs_in_sentence(line: TextLine) -> Iterator[LabelPair]:
     if ":" in line.text and len(line.text) <= MAX_LINE_CHARACTERS:
         yield from _capitalised_pairs(line)
-    for match in _BRACKETED.finditer(line.text) if "(" in line.text or "[" in line.text else ():
+    # "(IATA: BWU, ICAO: YSBK)".
+    for match in (
+        re.finditer(r"(?<=[(,;\[])\s*(?P<label>[A-Z][\w /.&-]{1,30}?):\s*(?P<value>[^,;()\[\]:]{1,80})", line.text)
+        if "(" in line.text or "[" in line.text
+        else ()
+    ):
         value = make_cell(line.text, *match.span("value"), line.start)
         start = line.start + match.start("label")
         yield LabelPair(label=match["label"].strip(), value=value, start=start, end=value.end, is_inline=True)
@@ -492,7 +490,10 @@ def _pairs_in_sentence(line: TextLine) -> Iterator[LabelPair]:
 
 def _capitalised_pairs(line: TextLine) -> Iterator[LabelPair]:
     """Yield several pairs of one line: "Ht: 6' 7\" Wt: 205 Age: 26"."""
-    labels = list(_CAPITALISED.finditer(line.text))
+    # "Ht: 6' 7\" Wt: 205".
+    labels = list(
+        re.finditer(r"(?:(?<=\s)|^)(?P<label>[A-Z][\w./-]{1,20}(?: [A-Z][\w./-]{0,20})?):\s+(?=\S)", line.text)
+    )
     for label, following in zip_longest(labels, labels[1:]) if len(labels) > 1 else ():
         value = make_cell(line.text, label.end(), following.start() if following else len(line.text), line.start)
         if value.text:

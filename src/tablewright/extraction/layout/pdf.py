@@ -20,9 +20,6 @@ PASSWORD_NEEDED = 4
 # PDFium's character for a hyphen that divides a word at the end of a line.
 _HYPHEN = "\ufffe"
 _DIVIDED = re.compile(rf"\S{{0,80}}{_HYPHEN}(?:\r\n)?\S{{0,80}}")
-_WORD = re.compile(r"\S+")
-# Hebrew, Arabic and their presentation forms.
-_RIGHT_TO_LEFT = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]")
 
 # The reason why a page has no text: it has only images, or it cannot be opened at all.
 PageGap: TypeAlias = Literal["images", "broken", ""]
@@ -68,7 +65,8 @@ def write_pdf_page(
 def _has_usable_positions(text: str, words: Sequence[PlacedWord]) -> bool:
     """Return False for text from right to left and for fonts without character sizes."""
     # A page with more words is a drawing or an attack; its text is taken in the order of the file.
-    if len(words) > 5_000 or len(_RIGHT_TO_LEFT.findall(text)) * 5 > len(text):
+    # Hebrew, Arabic and their presentation forms.
+    if len(words) > 5_000 or len(re.findall("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]", text)) * 5 > len(text):
         return False
     return all(word.bottom > word.top and word.right > word.left for word in words)
 
@@ -90,7 +88,7 @@ def _read_words(text_page: pypdfium2.PdfTextPage, height: float) -> tuple[str, l
     place = ctypes.byref(box)
     read_box = pdfium.FPDFText_GetLooseCharBox
     words = []
-    for match in _WORD.finditer(text):
+    for match in re.finditer(r"\S+", text):
         word = match[0]
         last = match.end() - 1
         # The rest is at the beginning of the next line.
