@@ -8,8 +8,7 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from html import unescape
 from typing import Any, ClassVar, NamedTuple
@@ -39,7 +38,7 @@ class Endpoint:
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
     key: Key = field(default_factory=Key, repr=False)
     """The key in one of the headers."""
-    advice_when_refused: str = "Set TABLEWRIGHT_SEARCH_API_KEY to a valid key for this provider."
+    advice_when_refused: str = ""
     wait_asked: Callable[[Mapping[str, str]], float | None] = read_retry_after
     timeout: float = TIMEOUT
 
@@ -47,7 +46,7 @@ class Endpoint:
         guard_client(self.client, self.key)
 
     async def ask(
-        self, method: str, *, params: Mapping[str, str] | None = None, body: Mapping[str, Any] | None = None
+        self, method: str, *, params: Mapping[str, Any] | None = None, body: Mapping[str, Any] | None = None
     ) -> Mapping[str, object]:
         """Return the JSON object of the response. Raise `SearchError` for everything else."""
         try:
@@ -165,48 +164,78 @@ def _find_error_message(error: object) -> object:
     return error
 
 
-class JsonSearch(ABC):
-    """A provider with a key that answers each query with one JSON list of results."""
+class QueryKeys(NamedTuple):
+    """A provider's names for the parts of a query. A part without a name is not sent; a site without one becomes an
+    operator in the text."""
+
+    text: str
+    limit: str = ""
+    site: str = ""
+    since: str = ""
+    language: str = ""
+
+
+class JsonSearch:
+    """A provider that answers each query with one JSON list of results. A new one states the data below, and overrides
+    what differs in more than names."""
 
     name: ClassVar[str]
     shown_name: ClassVar[str]
     path: ClassVar[str] = "/search"
     method: ClassVar[str] = "POST"
+    key_header: ClassVar[str] = ""
+    """The header of the key, and the text before the key: "Authorization: Bearer "; empty if there is no key."""
     most_results: ClassVar[int] = 20
-    key_header: ClassVar[str]
-    """The header of the key, and the text before the key: "Authorization: Bearer "."""
+    query_keys: ClassVar[QueryKeys]
+    since_form: ClassVar[str] = "{0}"
+    """The form of "day", "week", "month" or "year"; "{0[0]}" is the first letter."""
+    always_sent: ClassVar[Mapping[str, Any]] = {}
     result_keys: ClassVar[tuple[str, str, str, str]]
     """The provider's names for the address, the title, the snippet and the date of a result."""
+    advice_when_refused: ClassVar[str] = "Set TABLEWRIGHT_SEARCH_API_KEY to a valid key for this provider."
 
     def __init__(self, argument: str, api_key: str, client: httpx2.AsyncClient, *, timeout: float = TIMEOUT) -> None:
         base = provider_address(self.name, argument)
-        key = require_search_key(self.name, base, api_key)
         header, _, before = self.key_header.partition(": ")
+        key = require_search_key(self.name, base, api_key) if header else Key()
         self._endpoint = Endpoint(
             provider=self.shown_name,
-            url=f"{base}{self.path}",
+            url=base.removesuffix(self.path) + self.path,
             client=client,
-            headers={"Accept": "application/json", header: f"{before}{key}"},
+            headers={"Accept": "application/json"} | ({header: f"{before}{key}"} if header else {}),
             key=key,
+            advice_when_refused=self.advice_when_refused,
             wait_asked=self.wait_asked,
             timeout=timeout,
         )
 
     async def search(self, query: Query) -> tuple[Hit, ...]:
-        asked = self.request(query, max(1, min(query.limit, self.most_results)))
+        asked = self.request(query)
         as_params = self.method == "GET"
         answer = await self._endpoint.ask(
             self.method, params=asked if as_params else None, body=None if as_params else asked
         )
-        results = self._endpoint.listed(self.results(answer))
-        return clean_hits(query, map(self.raw_result, results))
+        found = self._endpoint.listed(self.results(answer))
+        self.check_answer(query, answer, found)
+        return clean_hits(query, map(self.raw_result, found))
 
-    @abstractmethod
-    def request(self, query: Query, count: int) -> dict[str, Any]:
-        """Return the parameters or the JSON body that asks for so many results."""
+    def request(self, query: Query) -> dict[str, Any]:
+        """Return the parameters or the JSON body."""
+        parts = (
+            format_query(query, with_site=not self.query_keys.site),
+            max(1, min(query.limit, self.most_results)),
+            [site_domain(query.site)] if query.site else None,
+            query.since and self.since_form.format(query.since),
+            query.language,
+        )
+        sent = {key: part for key, part in zip(self.query_keys, parts, strict=True) if key and part}
+        return {**self.always_sent, **sent}
 
     def results(self, answer: Mapping[str, object]) -> object:
         return answer.get("results")
+
+    def check_answer(self, query: Query, answer: Mapping[str, object], found: Sequence[Mapping[str, object]]) -> None:
+        """Raise `SearchError` for an answer from which nothing follows."""
 
     def raw_result(self, result: Mapping[str, object]) -> RawResult:
         return RawResult(*(result.get(key) for key in self.result_keys))

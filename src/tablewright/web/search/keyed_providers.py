@@ -1,42 +1,30 @@
 """The search providers with a key and a JSON API: `brave`, `exa`, `serper`, `tavily`.
 
-Each class says how a query becomes a request and which keys of a result hold its parts; `JsonSearch` does the rest.
+Each class is data, and what cannot be said as data; `JsonSearch` does the rest.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import Any, ClassVar
 
 from tablewright.web.fetch.guard import read_retry_after
-from tablewright.web.search.http import JsonSearch, RawResult, format_query, site_domain
+from tablewright.web.search.http import JsonSearch, QueryKeys, RawResult
 from tablewright.web.source import Query
 
 
 class Brave(JsonSearch):
     """Brave Search API."""
 
-    name = "brave"
-    shown_name = "Brave"
+    name, shown_name = "brave", "Brave"
     path = "/res/v1/web/search"
     method = "GET"
     key_header = "X-Subscription-Token"
+    query_keys = QueryKeys(text="q", limit="count", since="freshness", language="search_lang")
+    since_form = "p{0[0]}"
+    always_sent: ClassVar = {"result_filter": "web", "text_decorations": "false"}
     result_keys = ("url", "title", "description", "page_age")
-
-    def request(self, query: Query, count: int) -> dict[str, Any]:
-        params = {
-            "q": format_query(query, with_site=True),
-            "count": str(count),
-            "result_filter": "web",
-            "text_decorations": "false",
-        }
-        if query.since:
-            # Pd, pw, pm, py.
-            params["freshness"] = f"p{query.since[0]}"
-        if query.language:
-            params["search_lang"] = query.language
-        return params
 
     def results(self, answer: Mapping[str, object]) -> object:
         web = answer.get("web")
@@ -66,26 +54,20 @@ class Brave(JsonSearch):
 class Exa(JsonSearch):
     """Exa, which searches by meaning. Its highlights are the page's sentences that fit the query."""
 
-    name = "exa"
-    shown_name = "Exa"
-    most_results = 100
+    name, shown_name = "exa", "Exa"
     key_header = "x-api-key"
+    most_results = 100
+    query_keys = QueryKeys(text="query", limit="numResults", site="includeDomains")
+    always_sent: ClassVar = {"type": "auto", "contents": {"highlights": True}}
     result_keys = ("url", "title", "text", "publishedDate")
 
-    def request(self, query: Query, count: int) -> dict[str, Any]:
-        body: dict[str, Any] = {
-            "query": format_query(query),
-            "type": "auto",
-            "numResults": count,
-            "contents": {"highlights": True},
-        }
-        if query.site:
-            body["includeDomains"] = [site_domain(query.site)]
-        if query.since:
-            # Exa takes a date, not a period.
-            earliest = datetime.now(UTC) - timedelta(days={"day": 1, "week": 7, "month": 31, "year": 366}[query.since])
-            body["startPublishedDate"] = earliest.strftime("%Y-%m-%dT%H:%M:%S.000Z")
-        return body
+    def request(self, query: Query) -> dict[str, Any]:
+        # Exa takes a date, not a period.
+        days = {"day": 1, "week": 7, "month": 31, "year": 366}.get(query.since)
+        if days is None:
+            return super().request(query)
+        earliest = (datetime.now(UTC) - timedelta(days=days)).strftime("%Y-%m-%dT%H:%M:%S.000Z")
+        return super().request(query) | {"startPublishedDate": earliest}
 
     def raw_result(self, result: Mapping[str, object]) -> RawResult:
         highlights = result.get("highlights")
@@ -99,20 +81,12 @@ class Exa(JsonSearch):
 class Serper(JsonSearch):
     """Serper: Google's results as JSON. More than 10 results cost a second credit."""
 
-    name = "serper"
-    shown_name = "Serper"
-    most_results = 100
+    name, shown_name = "serper", "Serper"
     key_header = "X-API-KEY"
+    most_results = 100
+    query_keys = QueryKeys(text="q", limit="num", since="tbs", language="hl")
+    since_form = "qdr:{0[0]}"
     result_keys = ("link", "title", "snippet", "date")
-
-    def request(self, query: Query, count: int) -> dict[str, Any]:
-        body: dict[str, Any] = {"q": format_query(query, with_site=True), "num": count}
-        if query.since:
-            # Qdr:d, qdr:w, qdr:m, qdr:y.
-            body["tbs"] = f"qdr:{query.since[0]}"
-        if query.language:
-            body["hl"] = query.language
-        return body
 
     def results(self, answer: Mapping[str, object]) -> object:
         return answer.get("organic", [] if "searchParameters" in answer else None)
@@ -121,15 +95,8 @@ class Serper(JsonSearch):
 class Tavily(JsonSearch):
     """Tavily. Its "content" is the passage of the page that fits the query."""
 
-    name = "tavily"
-    shown_name = "Tavily"
+    name, shown_name = "tavily", "Tavily"
     key_header = "Authorization: Bearer "
+    query_keys = QueryKeys(text="query", limit="max_results", site="include_domains", since="time_range")
+    always_sent: ClassVar = {"search_depth": "basic"}
     result_keys = ("url", "title", "content", "published_date")
-
-    def request(self, query: Query, count: int) -> dict[str, Any]:
-        body: dict[str, Any] = {"query": format_query(query), "max_results": count, "search_depth": "basic"}
-        if query.site:
-            body["include_domains"] = [site_domain(query.site)]
-        if query.since:
-            body["time_range"] = query.since
-        return body

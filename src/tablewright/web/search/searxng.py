@@ -3,62 +3,39 @@
 from __future__ import annotations
 
 import re
-
-import httpx2
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
 
 from tablewright.errors import SearchError
-from tablewright.web.search.http import (
-    TIMEOUT,
-    Endpoint,
-    RawResult,
-    clean_hits,
-    clean_result_text,
-    format_query,
-    is_narrow_query,
-    provider_address,
-)
-from tablewright.web.source import Hit, Query
+from tablewright.web.search.http import JsonSearch, QueryKeys, clean_result_text, is_narrow_query
+from tablewright.web.source import Query
 
 
-class SearXNG:
-    name = "searxng"
+class SearXNG(JsonSearch):
+    name, shown_name = "searxng", "SearXNG"
+    method = "GET"
+    query_keys = QueryKeys(text="q", since="time_range", language="language")
+    always_sent: ClassVar = {"format": "json", "pageno": "1"}
+    result_keys = ("url", "title", "content", "publishedDate")
+    advice_when_refused = (
+        "Allow JSON in the server's settings.yml: under `search:` write `formats: [html, json]`, and restart it. Most "
+        "public servers do not allow it; run one of your own."
+    )
 
-    def __init__(self, argument: str, api_key: str, client: httpx2.AsyncClient, *, timeout: float = TIMEOUT) -> None:
-        self._endpoint = Endpoint(
-            provider="SearXNG",
-            url=provider_address(self.name, argument).removesuffix("/search") + "/search",
-            client=client,
-            headers={"Accept": "application/json"},
-            advice_when_refused="Allow JSON in the server's settings.yml: under `search:` write "
-            "`formats: [html, json]`, and restart it. Most public servers do not allow it; run one of your own.",
-            timeout=timeout,
-        )
-
-    async def search(self, query: Query) -> tuple[Hit, ...]:
+    def request(self, query: Query) -> dict[str, Any]:
+        asked = super().request(query)
         # SearXNG reads words that start like this as commands: "!images", "!!g" (a redirect to Google), ":de", "<3".
-        text = re.sub(r"(?<!\S)[!:<?]+", "", format_query(query, with_site=True))
-        params = {"q": text, "format": "json", "pageno": "1"}
-        if query.since:
-            params["time_range"] = query.since
-        if query.language:
-            params["language"] = query.language
-        answer = await self._endpoint.ask("GET", params=params)
-        results = self._endpoint.listed(answer.get("results"))
-        silent = _format_silent_engines(answer.get("unresponsive_engines"))
+        return asked | {"q": re.sub(r"(?<!\S)[!:<?]+", "", asked["q"])}
+
+    def check_answer(self, query: Query, answer: Mapping[str, object], found: Sequence[Mapping[str, object]]) -> None:
         # With blocked engines, no results prove nothing. A narrow query may still have none; its broader form follows.
-        if not results and silent and not is_narrow_query(query):
+        silent = _format_silent_engines(answer.get("unresponsive_engines"))
+        if silent and not found and not is_narrow_query(query):
             raise SearchError(
                 f"SearXNG found nothing, and some of its engines did not answer: {silent}.",
                 advice="Look at the engines in the server's settings.yml, or wait until they answer again.",
                 retryable=True,
             )
-        return clean_hits(
-            query,
-            (
-                RawResult(result.get("url"), result.get("title"), result.get("content"), result.get("publishedDate"))
-                for result in results
-            ),
-        )
 
 
 def _format_silent_engines(engines: object) -> str:
