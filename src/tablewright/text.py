@@ -9,7 +9,7 @@ import re
 import threading
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import cast
 
@@ -20,42 +20,20 @@ from tablewright.domain.rowkey import fold_text
 
 MAX_LINE_CHARACTERS = 4_000
 
-_REMOVED: tuple[tuple[int, int], ...] = (
-    (0x00, 0x08),
-    (0x0E, 0x1F),
-    (0x7F, 0x84),
-    (0x86, 0x9F),
-    (0xAD, 0xAD),  # soft hyphen
-    (0x34F, 0x34F),
-    (0x61C, 0x61C),
-    (0x115F, 0x1160),
-    (0x17B4, 0x17B5),
-    (0x180B, 0x180F),
-    (0x200B, 0x200B),  # zero-width space
-    (0x200E, 0x200F),
-    (0x202A, 0x202E),  # bidi embeddings and overrides
-    (0x2060, 0x206F),
-    (0x3164, 0x3164),
-    (0xD800, 0xDFFF),
-    (0xE000, 0xF8FF),  # private use: the glyphs of icon fonts
-    (0xFE00, 0xFE0F),  # variation selectors carry hidden bytes
-    (0xFEFF, 0xFEFF),
-    (0xFFA0, 0xFFA0),
-    (0xFFF9, 0xFFFB),
-    (0xFFFE, 0xFFFF),
-    (0xE0000, 0xE0FFF),  # tags and further variation selectors
-    (0xF0000, 0x10FFFF),
-)
-
-
-def _character_class(ranges: Iterable[tuple[int, int]]) -> str:
-    return "".join(f"\\U{first:08x}-\\U{last:08x}" for first, last in ranges)
-
-
 # A joiner belongs to the spelling between letters of the scripts that join or stack, and between emoji that are shown
 # as one; elsewhere it is invisible.
 _JOINING = "[\u0600-\u109f\u1780-\u17ff\u2600-\u27bf\U0001f300-\U0001faff]"
-_UNSEEN = re.compile(f"[{_character_class(_REMOVED)}]+|(?<!{_JOINING})[\u200c\u200d]+|[\u200c\u200d]+(?!{_JOINING})")
+_UNSEEN = re.compile(
+    "["
+    r"\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f"  # controls
+    r"\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200e\u200f"  # soft hyphen, fillers
+    r"\u2060-\u206f\u3164"
+    r"\u202a-\u202e"  # bidi embeddings and overrides
+    r"\ud800-\udfff\ufeff\uffa0\ufff9-\ufffb\ufffe\uffff"
+    r"\ue000-\uf8ff\U000f0000-\U0010ffff"  # private use: the glyphs of icon fonts
+    r"\ufe00-\ufe0f\U000e0000-\U000e0fff"  # variation selectors and tags carry hidden bytes
+    f"]+|(?<!{_JOINING})[\u200c\u200d]+|[\u200c\u200d]+(?!{_JOINING})"
+)
 _TO_SPACE = str.maketrans(
     dict.fromkeys(
         "\t\x0b\x0c\x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u202f\u205f\u3000",

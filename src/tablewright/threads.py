@@ -12,12 +12,12 @@ import socket
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine, Hashable
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from functools import partial
 from ipaddress import ip_address
-from typing import Any, NamedTuple, ParamSpec, TypeAlias, TypeVar
+from typing import Any, Generic, NamedTuple, ParamSpec, TypeAlias, TypeVar
 from weakref import WeakKeyDictionary
 
 Params = ParamSpec("Params")
@@ -60,6 +60,34 @@ async def run_in_pool(pool: ThreadPoolExecutor, work: Callable[[], Result]) -> R
     return await asyncio.get_running_loop().run_in_executor(pool, copy_context().run, work)
 
 
+class SingleFlight(Generic[Result]):
+    """Share one request among all callers that need the same at the same time."""
+
+    def __init__(self) -> None:
+        self._waiting: dict[Hashable, asyncio.Task[Result]] = {}
+
+    async def get(self, name: Hashable, ask: Callable[[], Coroutine[Any, Any, Result]]) -> Result:
+        """Return the shared result. A cancelled caller does not cancel the request for the others."""
+        task = self._waiting.get(name)
+        if task is None:
+            task = self._waiting[name] = asyncio.create_task(ask())
+            task.add_done_callback(lambda done: self._forget(name, done))
+        return await asyncio.shield(task)
+
+    def _forget(self, name: Hashable, done: asyncio.Task[Result]) -> None:
+        del self._waiting[name]
+        if not done.cancelled():
+            # Retrieved, so that asyncio does not warn if all callers were cancelled.
+            done.exception()
+
+    async def close(self) -> None:
+        """Cancel the requests in progress."""
+        waiting = list(self._waiting.values())
+        for task in waiting:
+            task.cancel()
+        await asyncio.gather(*waiting, return_exceptions=True)
+
+
 class CachedAddresses(NamedTuple):
     found: Addresses
     at: float
@@ -79,7 +107,7 @@ class NameLookups:
         self._seconds = seconds
         self._kept_seconds = kept_seconds
         self._free = asyncio.Semaphore(threads)
-        self._under_way: dict[tuple[Any, ...], asyncio.Task[Addresses]] = {}
+        self._asking: SingleFlight[Addresses] = SingleFlight()
         self._kept: OrderedDict[tuple[Any, ...], CachedAddresses] = OrderedDict()
 
     async def look_up(
@@ -100,14 +128,10 @@ class NameLookups:
         kept = self._kept.get(wanted)
         if kept and time.monotonic() - kept.at < self._kept_seconds:
             return kept.found
-        task = self._under_way.get(wanted)
-        if task is None:
-            task = self._under_way[wanted] = asyncio.create_task(self._ask(wanted))
-            task.add_done_callback(partial(self._end, wanted))
         try:
             async with asyncio.timeout(self._seconds):
                 # Several callers may wait for it, each with a deadline of its own.
-                return await asyncio.shield(task)
+                return await self._asking.get(wanted, lambda: self._ask(wanted))
         except TimeoutError:
             if kept:
                 return kept.found
@@ -137,19 +161,15 @@ class NameLookups:
         try:
             # A daemon, so that a process that ends does not wait for a name server.
             threading.Thread(target=ask, name="look up", daemon=True).start()
-            return await answer
+            addresses = await answer
         finally:
             self._free.release()
-
-    def _end(self, wanted: tuple[Any, ...], task: asyncio.Task[Addresses]) -> None:
-        del self._under_way[wanted]
-        if task.cancelled() or task.exception() is not None:
-            return
-        self._kept[wanted] = CachedAddresses(task.result(), time.monotonic())
+        self._kept[wanted] = CachedAddresses(addresses, time.monotonic())
         self._kept.move_to_end(wanted)
         # More hosts than a run visits in the time that answers are kept.
         if len(self._kept) > 2_000:
             self._kept.popitem(last=False)
+        return addresses
 
 
 def resolve_future(answer: asyncio.Future[Addresses], found: Addresses, problem: Exception | None) -> None:

@@ -16,9 +16,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import time
-from collections.abc import Callable, Coroutine
 from datetime import timedelta
-from typing import Any, Generic, TypeVar
 
 import msgspec
 
@@ -30,6 +28,7 @@ from tablewright.observe import count_event
 from tablewright.sandbox.sandbox import Sandbox
 from tablewright.store.cache import Cache, Pages, StoredPage, is_older_than
 from tablewright.store.records import utc_now
+from tablewright.threads import SingleFlight
 from tablewright.web.fetch.fetcher import Fetched, Fetcher, FetchPolicy
 from tablewright.web.fetch.guard import registrable_domain
 from tablewright.web.provenance import current_provenance, explain_private_words
@@ -350,34 +349,3 @@ def is_lasting_refusal(refusal: Refusal) -> bool:
     if status in (408, 425, 429) or 500 <= status < 600:
         return False
     return refusal.reason == "blocked" or 200 <= status < 300 or 400 <= status < 500
-
-
-T = TypeVar("T")
-
-
-class SingleFlight(Generic[T]):
-    """Share one request among all callers that need the same at the same time."""
-
-    def __init__(self) -> None:
-        self._waiting: dict[str, asyncio.Task[T]] = {}
-
-    async def get(self, name: str, ask: Callable[[], Coroutine[Any, Any, T]]) -> T:
-        """Return the shared result. A cancelled caller does not cancel the request for the others."""
-        task = self._waiting.get(name)
-        if task is None:
-            task = self._waiting[name] = asyncio.create_task(ask())
-            task.add_done_callback(lambda done: self._forget(name, done))
-        return await asyncio.shield(task)
-
-    def _forget(self, name: str, done: asyncio.Task[T]) -> None:
-        del self._waiting[name]
-        if not done.cancelled():
-            # Retrieved, so that asyncio does not warn if all callers were cancelled.
-            done.exception()
-
-    async def close(self) -> None:
-        """Cancel the requests in progress."""
-        waiting = list(self._waiting.values())
-        for task in waiting:
-            task.cancel()
-        await asyncio.gather(*waiting, return_exceptions=True)

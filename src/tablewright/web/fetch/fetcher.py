@@ -34,6 +34,7 @@ from tablewright.llm.pace import Slots, take_slot
 from tablewright.observe import count_event, trace_span
 from tablewright.sandbox.limits import MEBIBYTE, SandboxLimits
 from tablewright.sandbox.sandbox import Sandbox
+from tablewright.threads import SingleFlight
 from tablewright.web.fetch.blocked import explain_block
 from tablewright.web.fetch.guard import (
     CUT,
@@ -47,6 +48,7 @@ from tablewright.web.fetch.guard import (
     parse_fetch_url,
     read_page_response,
     read_response_start,
+    read_retry_after,
     registrable_domain,
     split_host_port,
 )
@@ -57,10 +59,6 @@ MOST_REDIRECTS = 5
 LONGEST_WAIT_SECONDS = 10.0
 
 RefusalReason: TypeAlias = Literal["blocked", "forbidden", "error"]
-
-
-def default_user_agent() -> str:
-    return f"Tablewright/{version('tablewright')} (+https://tablewright.example/fetching)"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,7 +73,9 @@ class FetchPolicy:
     max_bytes: int = 10_000_000
     timeout: float = 30.0
     """Seconds that a site may take for a page with all redirects; time in our own queue is not counted."""
-    user_agent: str = field(default_factory=default_user_agent)
+    user_agent: str = field(
+        default_factory=lambda: f"Tablewright/{version('tablewright')} (+https://tablewright.example/fetching)"
+    )
     names: Mapping[str, str] = field(default_factory=dict)
     """Host suffixes that the program serves itself, with their address: {"example": "127.0.0.1:8765"}."""
     world: str = ""
@@ -195,7 +195,7 @@ class Fetcher:
             if not trip.take_retry():
                 raise
             return await self._request(target, trip, delay)
-        wait = answer.retry_after if answer.status in (429, 503) else None
+        wait = read_retry_after(answer.headers) if answer.status in (429, 503) else None
         if wait is None or wait > LONGEST_WAIT_SECONDS or not trip.take_retry():
             return answer
         await asyncio.sleep(wait)
@@ -205,7 +205,14 @@ class Fetcher:
         if self._guard.is_trusted(*split_host_port(target)):
             delay = 0.0
         async with self._turns.turn(registrable_domain(str(target)), delay), trip.patience.running():
-            request = httpx2.Request("GET", target, headers={**self._headers(), **trip.validators})
+            headers = {
+                "User-Agent": self._policy.user_agent,
+                # Formats that the readers can read, pages first.
+                "Accept": "text/html, application/xhtml+xml, application/pdf, text/*;q=0.8, application/json;q=0.8, "
+                "application/xml;q=0.8",
+                "Accept-Encoding": "gzip, deflate",
+            }
+            request = httpx2.Request("GET", target, headers=headers | dict(trip.validators))
             trip.cookies.set_cookie_header(request)
             response = await self._transport.send(request)
             if trip.for_page:
@@ -222,15 +229,6 @@ class Fetcher:
                 return await read_page_response(response, self._policy.max_bytes)
             finally:
                 await response.aclose()
-
-    def _headers(self) -> dict[str, str]:
-        # Formats that the readers can read, pages first.
-        return {
-            "User-Agent": self._policy.user_agent,
-            "Accept": "text/html, application/xhtml+xml, application/pdf, text/*;q=0.8, application/json;q=0.8, "
-            "application/xml;q=0.8",
-            "Accept-Encoding": "gzip, deflate",
-        }
 
 
 class SiteDeadline:
@@ -398,10 +396,11 @@ class RobotsCache:
         self._ask = ask
         self._agent = agent
         self._known: dict[Origin, tuple[RobotsRules, float]] = {}
-        self._asking: dict[Origin, asyncio.Lock] = {}
+        self._asking: SingleFlight[RobotsRules] = SingleFlight()
         self._sandbox = Sandbox(LIMITS, workers=1)
 
     async def close(self) -> None:
+        await self._asking.close()
         await self._sandbox.close()
 
     async def verdict(self, url: httpx2.URL) -> RobotsVerdict:
@@ -422,23 +421,14 @@ class RobotsCache:
     async def _rules(self, url: httpx2.URL) -> RobotsRules:
         """Return the rules of an origin, requested once however many of its pages are needed at the same time."""
         origin = (url.scheme, *split_host_port(url))
-        if rules := self._remembered(origin):
+        rules, until = self._known.get(origin, (RobotsRules(), 0.0))
+        if time.monotonic() < until:
             return rules
-        lock = self._asking.setdefault(origin, asyncio.Lock())
-        try:
-            async with lock:
-                if rules := self._remembered(origin):
-                    return rules
-                rules = await self._read(url.copy_with(raw_path=b"/robots.txt", fragment=None))
-                self._remember(origin, rules)
-                return rules
-        finally:
-            if not lock.locked():
-                self._asking.pop(origin, None)
-
-    def _remembered(self, origin: Origin) -> RobotsRules | None:
-        rules, until = self._known.get(origin, (None, 0.0))
-        return rules if time.monotonic() < until else None
+        rules = await self._asking.get(
+            origin, lambda: self._read(url.copy_with(raw_path=b"/robots.txt", fragment=None))
+        )
+        self._remember(origin, rules)
+        return rules
 
     def _remember(self, origin: Origin, rules: RobotsRules) -> None:
         if len(self._known) >= MAX_DOMAINS:

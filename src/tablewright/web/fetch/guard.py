@@ -17,20 +17,18 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from functools import cache
-from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
+from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address, ip_network
 from typing import TypeAlias
 
 import httpcore2
 import httpx2
 import tldextract
 
-from tablewright.keys import trusted_certificates
+from tablewright.keys import SCHEME_PORTS, trusted_certificates
 from tablewright.threads import name_lookups
 
 # All addresses of a host, given it and a port; raises OSError if it has none.
 Resolve: TypeAlias = Callable[[str, int], Awaitable[list[str]]]
-
-DEFAULT_PORTS = {"http": 80, "https": 443}
 
 
 class ForbiddenAddress(Exception):
@@ -47,7 +45,7 @@ class AddressGuard:
 
     def check(self, url: httpx2.URL) -> None:
         """Raise `ForbiddenAddress` for everything that can be decided without a lookup."""
-        if url.scheme not in DEFAULT_PORTS:
+        if url.scheme not in SCHEME_PORTS:
             raise ForbiddenAddress(
                 f"only http and https are fetched, not {url.scheme or 'an address without a scheme'}"
             )
@@ -60,7 +58,7 @@ class AddressGuard:
             raise ForbiddenAddress(f"{port} is no port")
         if self.is_trusted(host, port):
             return
-        if port < 1024 and port not in DEFAULT_PORTS.values():
+        if port < 1024 and port not in SCHEME_PORTS.values():
             raise ForbiddenAddress(f"port {port} is not one of the web")
         check_host(host)
 
@@ -102,7 +100,7 @@ def parse_fetch_url(text: str) -> httpx2.URL:
 
 def split_host_port(url: httpx2.URL) -> tuple[str, int]:
     """Return host and port; the host in lower case and ASCII, an IPv6 address without its brackets."""
-    return url.raw_host.decode("ascii"), url.port if url.port is not None else DEFAULT_PORTS.get(url.scheme, 0)
+    return url.raw_host.decode("ascii"), url.port if url.port is not None else SCHEME_PORTS.get(url.scheme, 0)
 
 
 def check_host(host: str) -> None:
@@ -152,52 +150,32 @@ async def resolve_by_system(host: str, port: int) -> list[str]:
 
 # A list of our own instead of `ipaddress.is_global`, which changes between patch releases of Python and calls
 # 2002:7f00:1:: (127.0.0.1 as 6to4), 64:ff9b:1::1 and 3fff::1 global on 3.11.7. The list follows the IANA registries of
-# special-purpose addresses; the first network that contains the address gives the reason shown to people.
-_IPV4 = tuple(
-    (IPv4Network(network), what)
-    for network, what in (
-        ("127.0.0.0/8", "a loopback address"),
-        ("0.0.0.0/8", "an address of this machine"),
-        ("10.0.0.0/8", "a private address"),
-        ("172.16.0.0/12", "a private address"),
-        ("192.168.0.0/16", "a private address"),
-        # 169.254.169.254 hands out a cloud machine's credentials.
-        ("169.254.0.0/16", "a link-local address"),
-        # Azure's, although it looks public.
-        ("168.63.129.16/32", "an address of a cloud's own services"),
-        ("100.64.0.0/10", "an address inside a provider's network"),
-        ("192.0.2.0/24", "an address for documentation"),
-        ("198.51.100.0/24", "an address for documentation"),
-        ("203.0.113.0/24", "an address for documentation"),
-        ("198.18.0.0/15", "an address for benchmarks"),
-        ("192.0.0.0/24", "a reserved address"),
-        ("192.88.99.0/24", "a reserved address"),
-        ("224.0.0.0/4", "a multicast address"),
-        ("240.0.0.0/4", "a reserved address"),
-    )
-)
-_IPV6 = tuple(
-    (IPv6Network(network), what)
-    for network, what in (
-        ("::1/128", "a loopback address"),
-        ("::/128", "an address of this machine"),
-        ("::/96", "an IPv4 address inside an IPv6 address"),
-        ("::ffff:0:0/96", "an IPv4 address inside an IPv6 address"),
-        ("::ffff:0:0:0/96", "an IPv4 address inside an IPv6 address"),
-        ("64:ff9b:1::/48", "an IPv4 address inside an IPv6 address"),
-        # Teredo.
-        ("2001::/32", "an IPv4 address inside an IPv6 address"),
-        # 6to4.
-        ("2002::/16", "an IPv4 address inside an IPv6 address"),
-        ("2001:2::/48", "an address for benchmarks"),
-        ("2001:db8::/32", "an address for documentation"),
-        ("3fff::/20", "an address for documentation"),
-        ("2001::/23", "a reserved address"),
-        ("fc00::/7", "a private address"),
-        ("fe80::/10", "a link-local address"),
-        ("fec0::/10", "a private address"),
-        ("ff00::/8", "a multicast address"),
-    )
+# special-purpose addresses; the smallest network that contains the address gives the reason shown to people.
+_NOT_PUBLIC = sorted(
+    (
+        (ip_network(network), what)
+        for what, networks in (
+            ("a loopback address", "127.0.0.0/8 ::1/128"),
+            ("an address of this machine", "0.0.0.0/8 ::/128"),
+            ("a private address", "10.0.0.0/8 172.16.0.0/12 192.168.0.0/16 fc00::/7 fec0::/10"),
+            # 169.254.169.254 hands out a cloud machine's credentials.
+            ("a link-local address", "169.254.0.0/16 fe80::/10"),
+            # Azure's, although it looks public.
+            ("an address of a cloud's own services", "168.63.129.16/32"),
+            ("an address inside a provider's network", "100.64.0.0/10"),
+            ("an address for documentation", "192.0.2.0/24 198.51.100.0/24 203.0.113.0/24 2001:db8::/32 3fff::/20"),
+            ("an address for benchmarks", "198.18.0.0/15 2001:2::/48"),
+            ("a multicast address", "224.0.0.0/4 ff00::/8"),
+            # 2001::/32 is Teredo, 2002::/16 is 6to4.
+            (
+                "an IPv4 address inside an IPv6 address",
+                "::/96 ::ffff:0:0/96 ::ffff:0:0:0/96 64:ff9b:1::/48 2001::/32 2002::/16",
+            ),
+            ("a reserved address", "192.0.0.0/24 192.88.99.0/24 240.0.0.0/4 2001::/23"),
+        )
+        for network in networks.split()
+    ),
+    key=lambda each: -each[0].prefixlen,
 )
 
 
@@ -207,24 +185,16 @@ def explain_not_public(address: str) -> str:
         parsed = ip_address(address)
     except ValueError:
         return "no IP address"
-    return _why_not_ipv4(parsed) if isinstance(parsed, IPv4Address) else _why_not_ipv6(parsed)
-
-
-def _why_not_ipv4(address: IPv4Address) -> str:
-    return next((what for network, what in _IPV4 if address in network), "")
-
-
-def _why_not_ipv6(address: IPv6Address) -> str:
-    if address.scope_id is not None:
-        return "an address of one network interface"
-    # IPv4 addresses as seen from an IPv6-only network.
-    if address in IPv6Network("64:ff9b::/96"):
-        # In an IPv6-only network every IPv4 site looks like this, so the address inside decides.
-        return _why_not_ipv4(IPv4Address(int(address) & 0xFFFFFFFF))
-    if why := next((what for network, what in _IPV6 if address in network), ""):
+    if isinstance(parsed, IPv6Address):
+        if parsed.scope_id is not None:
+            return "an address of one network interface"
+        if parsed in IPv6Network("64:ff9b::/96"):
+            # In an IPv6-only network every IPv4 site looks like this, so the address inside decides.
+            parsed = IPv4Address(int(parsed) & 0xFFFFFFFF)
+    if why := next((what for network, what in _NOT_PUBLIC if parsed in network), ""):
         return why
-    # The only block that IANA has allocated to public networks.
-    return "" if address in IPv6Network("2000::/3") else "a reserved address"
+    # The only block of IPv6 that IANA has allocated to public networks.
+    return "" if parsed.version == 4 or parsed in IPv6Network("2000::/3") else "a reserved address"
 
 
 def registrable_domain(url: str) -> str:
@@ -362,8 +332,6 @@ def describe_failure(failure: Exception) -> str:
 # ── answers ──────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 REDIRECTS = frozenset({301, 302, 303, 307, 308})
-# Types besides text that the readers can read.
-_READABLE = frozenset({"application/xhtml+xml", "application/pdf", "application/json", "application/xml"})
 # Types that say nothing, so that the first bytes of the body decide.
 _UNSPECIFIED = frozenset({"", "application/octet-stream", "binary/octet-stream"})
 
@@ -392,11 +360,6 @@ class FetchResponse:
             if name.strip().lower() == "charset":
                 return normalize_charset(value.strip(" \t\"'"))
         return ""
-
-    @property
-    def retry_after(self) -> float | None:
-        """Return the seconds to wait before a retry, if the response gives them."""
-        return read_retry_after(self.headers)
 
 
 def read_retry_after(headers: Mapping[str, str]) -> float | None:
@@ -452,7 +415,7 @@ async def read_limited_body(response: httpx2.Response, most: int) -> bytes:
 
 
 def is_readable_type(content_type: str) -> bool:
-    if content_type.startswith("text/") or content_type in _READABLE:
+    if content_type.startswith("text/") or content_type in ("application/pdf", "application/json", "application/xml"):
         return True
     return content_type.startswith("application/") and content_type.endswith(("+json", "+xml"))
 
