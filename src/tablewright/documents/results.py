@@ -17,7 +17,7 @@ from decimal import Decimal
 
 from tablewright.domain.documents import Aggregate, ComparableValue, Completeness, Question
 from tablewright.domain.model import Row, Struct, make_given_cell
-from tablewright.domain.text import cell_text, normalize_whitespace
+from tablewright.domain.text import normalize_whitespace
 from tablewright.formats.tables.delimited import CsvWriter
 from tablewright.formats.tables.incoming import find_free_name
 from tablewright.formats.tables.sheet import ExportColumn
@@ -125,42 +125,30 @@ def aggregate_annotations(
         amounts: tuple[Amount, ...] = ()
         if aggregate not in ("", "count") and of:
             valued = [(thing, [stated.value for stated in thing.all_of(of)]) for thing in things]
-            missing += [thing for thing, values in valued if not any(map(_has_amount, values))]
+            missing += [
+                thing for thing, values in valued if all(each.number is None and not each.date for each in values)
+            ]
             amounts = _compute_amounts(aggregate, [(thing, value) for thing, values in valued for value in values])
         made.append(Group(key=names[key], count=len(things), amounts=amounts))
     made.sort(key=lambda group: (-group.count, group.key))
-    gaps = []
-    if missing:
-        gaps.append(
-            translate(
-                "ask",
-                "{count} of {total} matches do not state {column}",
-                language,
-                count=len(missing),
-                total=len(found.matches),
-                column=of,
-            )
+    ungrouped = len(groups.get("", ())) if group_by else 0
+    gaps = [
+        translate(
+            "ask",
+            "{count} of {total} matches do not state {column}",
+            language,
+            count=count,
+            total=len(found.matches),
+            column=column,
         )
-    if ungrouped := len(groups.get("", ())) if group_by else 0:
-        gaps.append(
-            translate(
-                "ask",
-                "{count} of {total} matches do not state {column}",
-                language,
-                count=ungrouped,
-                total=len(found.matches),
-                column=group_by,
-            )
-        )
+        for count, column in ((len(missing), of), (ungrouped, group_by))
+        if count
+    ]
     completeness = "incomplete" if gaps else found.completeness
     reason = "; ".join(filter(None, (*gaps, found.reason)))
     return Aggregated(
         aggregate=aggregate, groups=tuple(made), missing=tuple(missing), completeness=completeness, reason=reason
     )
-
-
-def _has_amount(value: ComparableValue) -> bool:
-    return value.number is not None or bool(value.date)
 
 
 def _compute_amounts(aggregate: Aggregate, values: Sequence[tuple[FoundItem, ComparableValue]]) -> tuple[Amount, ...]:
@@ -176,15 +164,11 @@ def _compute_amounts(aggregate: Aggregate, values: Sequence[tuple[FoundItem, Com
         by_kind.setdefault(_dimension_of(value) or only, []).append((thing, value))
     amounts = []
     for kind, each in sorted(by_kind.items()):
-        unit = _most_common_unit([value for _, value in each]) or kind
+        # The unit of most measures: hours are added up as hours.
+        written = Counter(value.unit for _, value in each if value.base)
+        unit = written.most_common(1)[0][0] if written else kind
         amounts.append(_compute_amount(aggregate, unit, [(thing, _exact_number(value, unit)) for thing, value in each]))
     return tuple(amounts)
-
-
-def _most_common_unit(values: Sequence[ComparableValue]) -> str:
-    """Return the unit of most measures: hours are added up as hours."""
-    written = Counter(value.unit for value in values if value.base)
-    return written.most_common(1)[0][0] if written else ""
 
 
 def _compute_amount(aggregate: Aggregate, unit: str, values: list[tuple[FoundItem, Decimal]]) -> Amount:
@@ -224,16 +208,11 @@ def write_annotations_csv(found: FoundItems) -> str:
     taken: set[str] = set()
     columns: list[ExportColumn] = []
 
-    def column(name: str) -> None:
-        name = find_free_name(name, taken)
-        taken.add(name.casefold())
-        columns.append(
-            ExportColumn(name=name, field=str(len(columns)), type="text", value=lambda cell: cell.value, text=cell_text)
-        )
-
     labels = found.question.show
-    for name in ("document", "title", "page", *labels, *(f"{label}: passage" for label in labels)):
-        column(name)
+    for wanted in ("document", "title", "page", *labels, *(f"{label}: passage" for label in labels)):
+        name = find_free_name(wanted, taken)
+        taken.add(name.casefold())
+        columns.append(ExportColumn(name=name, field=str(len(columns)), type="text"))
     stream = io.BytesIO()
     writer = CsvWriter(stream, columns)
     writer.write(
@@ -256,9 +235,5 @@ def _item_texts(thing: FoundItem, labels: Sequence[str]) -> list[str]:
         thing.title,
         page,
         *values,
-        *("; ".join(map(_format_passage, found)) for found in stated),
+        *("; ".join(f"{each.label} {each.start}:{each.end}" for each in found) for found in stated),
     ]
-
-
-def _format_passage(stated: StatedFact) -> str:
-    return f"{stated.label} {stated.start}:{stated.end}"

@@ -10,7 +10,7 @@ import pytest
 from tablewright.domain.text import cell_text
 from tablewright.errors import BadFile
 from tablewright.formats.tables.incoming import Incoming
-from tablewright.formats.tables.limits import BATCH_CELLS, MAX_NAME_CHARS
+from tablewright.formats.tables.limits import TABLE_LIMITS
 from tablewright.formats.tables.read import read_table
 
 Put = Callable[..., Path]
@@ -154,7 +154,7 @@ def test_surplus_values_get_columns_of_their_own_and_a_warning(put: Put) -> None
 
 
 def test_surplus_far_below_keeps_the_rows_above(put: Put) -> None:
-    many = BATCH_CELLS
+    many = TABLE_LIMITS.batch_cells
     table = read_table(put("a,b\n" + "1,x\n" * many + "2,y,z\n"))
     rows = texts(table)
     assert rows[0] == ["1", "x", ""]
@@ -196,7 +196,7 @@ def test_names_are_cleaned(put: Put) -> None:
 
 def test_a_long_name_is_cut_with_a_warning(put: Put) -> None:
     table = read_table(put("n" * 1000 + ",b\nx,y\n"))
-    assert len(table.fields[0].name) == MAX_NAME_CHARS
+    assert len(table.fields[0].name) == TABLE_LIMITS.name_characters
     assert "was cut" in table.warnings[0]
 
 

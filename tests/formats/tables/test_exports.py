@@ -14,6 +14,7 @@ import pytest
 from tablewright.domain.model import Cell, Evidence, Field, Money, Row, Table, make_given_cell
 from tablewright.errors import BadFile, UsageError
 from tablewright.formats.tables import xlsx_writer
+from tablewright.formats.tables.limits import TableLimits
 from tablewright.formats.tables.markdown import render_markdown_table
 from tablewright.formats.tables.read import read_table
 from tablewright.formats.tables.write import format_from_name, open_writer, render_csv
@@ -295,13 +296,13 @@ def test_too_many_columns_for_excel() -> None:
 
 
 def test_too_many_rows_for_excel(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(xlsx_writer, "EXCEL_ROWS", 3)
+    monkeypatch.setattr(xlsx_writer, "TABLE_LIMITS", TableLimits(excel_rows=3))
     with pytest.raises(UsageError, match="rows; this table has more"):
         export("xlsx")
 
 
 def test_notes_beyond_the_cap_are_counted_in_the_evidence_sheet(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(xlsx_writer, "MAX_NOTES", 1)
+    monkeypatch.setattr(xlsx_writer, "TABLE_LIMITS", TableLimits(excel_notes=1))
     book = sheets()
     assert book["Table"]["B3"].comment is None
     last = [cell.value for cell in book["Evidence"]["A"]][-1]

@@ -8,7 +8,7 @@ import pytest
 
 from tablewright.domain.model import Field, Table
 from tablewright.errors import UsageError
-from tablewright.formats.tables.limits import MAX_FIELD_CHARS
+from tablewright.formats.tables.limits import TABLE_LIMITS
 from tablewright.interfaces.page.table.cells import (
     match_pasted_columns,
     parse_pasted_cells,
@@ -44,7 +44,7 @@ async def paste(page: playwright.Page, content: str) -> None:
 def test_a_block_is_cut_as_spreadsheets_mean_it() -> None:
     assert parse_pasted_cells('a\t"two\nlines"\r\nc\td\r\n\r\n') == [["a", "two\nlines"], ["c", "d"]]
     with pytest.raises(UsageError, match="cannot be read"):
-        parse_pasted_cells("x" * (MAX_FIELD_CHARS + 1))
+        parse_pasted_cells("x" * (TABLE_LIMITS.value_characters + 1))
 
 
 def test_cells_go_into_the_columns_that_are_shown_or_those_that_the_first_line_names() -> None:

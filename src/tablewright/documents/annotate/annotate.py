@@ -26,22 +26,22 @@ from tablewright.values.comparable_value import parse_comparable
 def annotate_parsed(parsed: Parsed) -> tuple[Annotation, ...]:
     """Return the annotations in the order of the text, without those whose values are not at their offsets."""
     is_sheet = parsed.media in ("xlsx", "xls", "csv", "tsv", "ods") and parsed.grids
-    found = list(_annotate_sheet(parsed) if is_sheet else _annotate_text(parsed))
+    if is_sheet:
+        grids = [grid for grid in parsed.grids if grid.rows]
+        found = list(_annotate_tables(parsed, grids, "sheet", detect_day_first(parsed.text)))
+    else:
+        found = list(_annotate_text(parsed))
     mark = detect_decimal_mark(parsed.text)
     sound = [
         structs.replace(
             each,
-            page=_find_page_number(parsed.page_starts, each.start),
+            page=bisect_right(parsed.page_starts, each.start) or None,
             properties=_settle_ambiguity(each.properties, mark),
         )
         for each in found
         if is_sound_annotation(each, parsed.text)
     ]
     return tuple(sorted(sound, key=lambda each: (each.start, each.end)))
-
-
-def _find_page_number(page_starts: Sequence[int], offset: int) -> int | None:
-    return (bisect_right(page_starts, offset) or None) if page_starts else None
 
 
 def _settle_ambiguity(properties: tuple[Property, ...], mark: str) -> tuple[Property, ...]:
@@ -67,12 +67,6 @@ def is_sound_annotation(annotation: Annotation, text: str) -> bool:
     return bool(annotation.properties) and all(
         annotation.start <= each.start < each.end <= annotation.end and text[each.start : each.end] == each.value.raw
         for each in annotation.properties
-    )
-
-
-def _annotate_sheet(parsed: Parsed) -> Iterator[Annotation]:
-    yield from _annotate_tables(
-        parsed, [grid for grid in parsed.grids if grid.rows], "sheet", detect_day_first(parsed.text)
     )
 
 

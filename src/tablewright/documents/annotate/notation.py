@@ -18,11 +18,9 @@ def detect_decimal_mark(text: str) -> str:
     """Return "." or "," if all fractions of the text have it, else "": it decides if 1.575 m is more than a km."""
     text = text[:SAMPLE_CHARACTERS]
     # Three digits behind a mark may be a thousand, so they prove nothing.
-    point, comma = (
-        bool(re.search(r"(?<![\d.,])\d+\.(?:\d{1,2}|\d{4,})(?![\d.,]\d|\d)|\d,\d{3}\.\d", text)),
-        bool(re.search(r"(?<![\d.,])\d+,(?:\d{1,2}|\d{4,})(?![\d.,]\d|\d)|\d\.\d{3},\d", text)),
-    )
-    return "" if point == comma else "." if point else ","
+    point = re.search(r"(?<![\d.,])\d+\.(?:\d{1,2}|\d{4,})(?![\d.,]\d|\d)|\d,\d{3}\.\d", text)
+    comma = re.search(r"(?<![\d.,])\d+,(?:\d{1,2}|\d{4,})(?![\d.,]\d|\d)|\d\.\d{3},\d", text)
+    return "" if bool(point) == bool(comma) else "." if point else ","
 
 
 def detect_day_first(text: str) -> bool | None:
@@ -46,16 +44,10 @@ def _day_first_by_words(text: str, written: str) -> bool | None:
     found = next(iter(read_dates(written)), None)
     if found is None or not found.other_iso:
         return None
-    named = {
-        date.iso
-        for words in set(
-            re.findall(
-                r"(?<!\w)(?:[^\W\d_]{3,12}\.?\s\d{1,2},?|\d{1,2}(?:st|nd|rd|th|\.)?\s[^\W\d_]{3,12}\.?,?)\s\d{4}(?!\d)",
-                text,
-            )
-        )
-        for date in read_dates(words)
-    }
+    in_words = re.findall(
+        r"(?<!\w)(?:[^\W\d_]{3,12}\.?\s\d{1,2},?|\d{1,2}(?:st|nd|rd|th|\.)?\s[^\W\d_]{3,12}\.?,?)\s\d{4}(?!\d)", text
+    )
+    named = {date.iso for words in set(in_words) for date in read_dates(words)}
     return None if (found.iso in named) == (found.other_iso in named) else found.iso in named
 
 

@@ -17,7 +17,6 @@ from tablewright.text import remove_invisible
 # A part that unpacks to more is a zip bomb; the longest novels have a tenth.
 MAX_PART_BYTES = 100 * 1024**2
 _W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
-_TEXT_TAGS = (f"{_W}t", f"{_W}tab", f"{_W}br", f"{_W}cr", f"{_W}noBreakHyphen")
 
 
 def parse_docx(content: bytes, name: str) -> Parsed:
@@ -109,16 +108,14 @@ class _Package:
                 return
             if block.tag == f"{_W}tbl":
                 write_table(self._draft, _table_rows(block))
-            elif self._is_heading(block):
+                continue
+            style = block.find(f"{_W}pPr/{_W}pStyle")
+            own = block.find(f"{_W}pPr/{_W}outlineLvl")
+            if own is not None or (style is not None and style.get(f"{_W}val", "") in self._heading_styles):
                 self._draft.add_heading(" ".join(_paragraph_lines(block)))
             else:
                 for line in _paragraph_lines(block):
                     self._draft.add_line(line)
-
-    def _is_heading(self, paragraph: _Element) -> bool:
-        style = paragraph.find(f"{_W}pPr/{_W}pStyle")
-        own = paragraph.find(f"{_W}pPr/{_W}outlineLvl")
-        return own is not None or (style is not None and style.get(f"{_W}val", "") in self._heading_styles)
 
 
 def _iter_blocks(root: _Element) -> Iterator[_Element]:
@@ -134,16 +131,9 @@ def _iter_blocks(root: _Element) -> Iterator[_Element]:
 
 def _paragraph_lines(paragraph: _Element) -> list[str]:
     pieces = []
-    for node in paragraph.iter(*_TEXT_TAGS):
-        match etree.QName(node).localname:
-            case "t":
-                pieces.append(node.text or "")
-            case "tab":
-                pieces.append(" ")
-            case "noBreakHyphen":
-                pieces.append("-")
-            case _:
-                pieces.append("\n")
+    written = {f"{_W}tab": " ", f"{_W}noBreakHyphen": "-", f"{_W}br": "\n", f"{_W}cr": "\n"}
+    for node in paragraph.iter(f"{_W}t", *written):
+        pieces.append(written.get(str(node.tag)) or node.text or "")
     lines = (" ".join(line.split()) for line in remove_invisible("".join(pieces)).split("\n"))
     return [line for line in lines if line]
 

@@ -23,23 +23,6 @@ from tablewright.web.read import UnreadablePage as NothingToRead
 from tablewright.web.read.reader import decode_bytes
 
 GROUP = "tablewright.parsers"
-# Endings that name the same format as a parser's.
-_OTHER_NAMES = {
-    "htm": "html",
-    "xhtml": "html",
-    "markdown": "md",
-    "text": "txt",
-    "log": "txt",
-    "jpeg": "jpg",
-    "tif": "tiff",
-    "tab": "tsv",
-    "xlsm": "xlsx",
-}
-
-# Three such headers at the start make an e-mail.
-_MAIL = re.compile(
-    rb"^(?:From|Received|Return-Path|Delivered-To|Message-ID|MIME-Version|Date|Subject):[^\n]*\n", re.I | re.M
-)
 # Formats with first bytes of their own: without these the name is wrong.
 _BINARY_KINDS = frozenset(("pdf", "docx", "xlsx", "xls", "ods", "png", "jpg", "tiff"))
 
@@ -78,7 +61,10 @@ def detect_file_kind(content: bytes, name: str) -> str:
     """Return the ending of the parser's entry point. Unmistakable bytes decide, whatever the name says."""
     ending = file_ending(name)
     if ending not in known_endings():
-        ending = _OTHER_NAMES.get(ending, ending)
+        # Endings that name the same format as a parser's.
+        same = {"htm": "html", "xhtml": "html", "markdown": "md", "text": "txt", "log": "txt"}
+        same |= {"jpeg": "jpg", "tif": "tiff", "tab": "tsv", "xlsm": "xlsx"}
+        ending = same.get(ending, ending)
     head = content[:4096]
     # First bytes that no other format has.
     for magic, kind in (
@@ -102,7 +88,9 @@ def detect_file_kind(content: bytes, name: str) -> str:
     # Formats that any text can claim to be, so that binary content must be ruled out first.
     if ending in known_endings() - frozenset(("csv", "tsv", "txt", "md", "html", "eml")):
         return ending
-    if _looks_like_binary(head):
+    text = decode_bytes(head)
+    # Control characters, or what could not be decoded.
+    if sum(char < "\t" or "\r" < char < " " or char == "\ufffd" for char in text) * 20 > len(text):
         readable = ", ".join(sorted(known_endings()))
         raise Unreadable(f"{name} is of a kind that cannot be read.", advice=f"These can: {readable}.")
     if ending in known_endings():
@@ -114,7 +102,12 @@ def detect_file_kind(content: bytes, name: str) -> str:
         re.I | re.S,
     ):
         return "html"
-    return "eml" if _MAIL.match(head) and len(_MAIL.findall(head)) >= 3 else "txt"
+    headers = re.finditer(
+        rb"^(?:From|Received|Return-Path|Delivered-To|Message-ID|MIME-Version|Date|Subject):[^\n]*\n", head, re.I | re.M
+    )
+    # Three such headers, the first at the start, make an e-mail.
+    starts = [header.start() for header in headers]
+    return "eml" if starts[:1] == [0] and len(starts) >= 3 else "txt"
 
 
 def file_ending(name: str) -> str:
@@ -143,11 +136,6 @@ def _kind_of_old_office(ending: str, name: str) -> str:
     if ending in ("docx", "xlsx"):
         raise Unreadable(f"{name} is protected by a password.", advice="Save it without the password and add it again.")
     raise Unreadable(f"{name} is of an old Office format.", advice="Save it as DOCX, XLSX or PDF and add it again.")
-
-
-def _looks_like_binary(head: bytes) -> bool:
-    text = decode_bytes(head)
-    return sum(char < "\t" or "\r" < char < " " or char == "\ufffd" for char in text) * 20 > len(text)
 
 
 @cache

@@ -145,9 +145,6 @@ def _collect_headings(html: str) -> set[str]:
 
 # ── e-mails ──────────────────────────────────────────────────────────────────────────────────────────────────────────
 
-# More names say nothing more; the note is shown on the page.
-MAX_ATTACHMENTS_NAMED = 20
-
 
 def parse_mail(content: bytes, name: str) -> Parsed:
     message = BytesParser(EmailMessage, policy=policy.default).parsebytes(content)
@@ -157,7 +154,11 @@ def parse_mail(content: bytes, name: str) -> Parsed:
             draft.add_line(f"{header}: {value}")
     draft.add_line("")
     write_lines(draft, _read_mail_body(message))
-    _note_attachments(draft, message)
+    names = [clean_one_line(part.get_filename() or part.get_content_type()) for part in message.iter_attachments()]
+    if names:
+        # More names say nothing more; the note is shown on the page.
+        listed = ", ".join(names[:20]) + (", …" if len(names) > 20 else "")
+        draft.notes.append(f"Attached and not read: {listed}. Save what you need and add it by itself.")
     return draft.finish("eml", title=_read_header(message, "Subject"))
 
 
@@ -182,10 +183,3 @@ def _read_mail_body(message: EmailMessage) -> list[str]:
         return read_html(text, "").text.split("\n")
     except NothingToRead:
         return []
-
-
-def _note_attachments(draft: TextDraft, message: EmailMessage) -> None:
-    names = [clean_one_line(part.get_filename() or part.get_content_type()) for part in message.iter_attachments()]
-    if names:
-        listed = ", ".join(names[:MAX_ATTACHMENTS_NAMED]) + (", …" if len(names) > MAX_ATTACHMENTS_NAMED else "")
-        draft.notes.append(f"Attached and not read: {listed}. Save what you need and add it by itself.")

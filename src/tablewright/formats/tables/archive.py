@@ -18,13 +18,7 @@ from pathlib import Path
 from typing import IO
 
 from tablewright.errors import BadFile
-from tablewright.formats.tables.limits import (
-    MAX_SHEET_CELLS,
-    MAX_UNZIPPED_BYTES,
-    MAX_ZIP_MEMBERS,
-    UNZIP_RATIO,
-    UNZIP_RATIO_FREE_BYTES,
-)
+from tablewright.formats.tables.limits import TABLE_LIMITS
 
 # Small, since every chunk inflates to at most as much and is searched for tags with what was left of the last one.
 CHUNK_BYTES = 256 * 1024
@@ -60,18 +54,18 @@ def measure_sheets(path: Path) -> dict[str, SheetSize]:
     packed = path.stat().st_size
     with zipfile.ZipFile(path) as archive, path.open("rb") as file:
         members = archive.infolist()
-        if len(members) > MAX_ZIP_MEMBERS:
+        if len(members) > TABLE_LIMITS.zip_members:
             raise BadFile(f"{path.name} holds {len(members):,} parts; no workbook has so many.")
         for member in members:
             measure = _choose_meter(member.filename)
             for chunk in _inflate_member(path, file, member):
                 total += len(chunk)
-                if total > MAX_UNZIPPED_BYTES:
-                    raise _zip_bomb_error(path, f"more than {MAX_UNZIPPED_BYTES // 1024**3} GB")
+                if total > TABLE_LIMITS.unzipped_bytes:
+                    raise _zip_bomb_error(path, f"more than {TABLE_LIMITS.unzipped_bytes // 1024**3} GB")
                 # Sheets with many equal cells compress very well, so the ratio counts only above a size that does no
                 # harm.
-                if total > UNZIP_RATIO_FREE_BYTES and total > packed * UNZIP_RATIO:
-                    raise _zip_bomb_error(path, f"more than {UNZIP_RATIO} times its size")
+                if total > TABLE_LIMITS.unzip_free_bytes and total > packed * TABLE_LIMITS.unzip_ratio:
+                    raise _zip_bomb_error(path, f"more than {TABLE_LIMITS.unzip_ratio} times its size")
                 if measure is not None:
                     measure.feed(chunk)
                     _check_sheet_area(path, measure.size)
@@ -89,7 +83,7 @@ def _zip_bomb_error(path: Path, size: str) -> BadFile:
 
 
 def _check_sheet_area(path: Path, size: SheetSize) -> None:
-    if size.rows * size.columns > MAX_SHEET_CELLS:
+    if size.rows * size.columns > TABLE_LIMITS.sheet_cells:
         raise BadFile(
             f"{path.name} has a sheet of {size.rows:,} rows by {size.columns:,} columns, too large to open.",
             advice="Delete stray cells far from the table, or save the sheet as CSV.",

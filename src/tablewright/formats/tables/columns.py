@@ -15,11 +15,11 @@ from decimal import Decimal
 from math import isfinite
 from typing import Any
 
-from tablewright.domain.model import PENDING, Cell, FieldType, Money, Value, make_given_cell
+from tablewright.domain.model import PENDING, Cell, FieldType, Money, make_given_cell
 from tablewright.domain.text import format_float, format_value
 from tablewright.errors import BadFile
 from tablewright.formats.tables.json_stream import LongFloat
-from tablewright.formats.tables.limits import MAX_FIELD_CHARS
+from tablewright.formats.tables.limits import TABLE_LIMITS
 
 # Characters that no database stores: NULs and halves of surrogate pairs.
 _NOT_TEXT = re.compile("[\0\ud800-\udfff]")
@@ -46,8 +46,10 @@ class NativeColumn:
                 if texts:
                     # A typed file has no line length to check, so its values are measured here, as the csv module
                     # measures a field.
-                    if max(map(len, texts)) > MAX_FIELD_CHARS:
-                        raise BadFile(f"A value is longer than {MAX_FIELD_CHARS // 1024**2} million characters.")
+                    if max(map(len, texts)) > TABLE_LIMITS.value_characters:
+                        raise BadFile(
+                            f"A value is longer than {TABLE_LIMITS.value_characters // 1024**2} million characters."
+                        )
                     self._families.add("text")
                     # A column of texts still learns its kind: JSON has no type for a date, an address or an e-mail
                     # address.
@@ -91,7 +93,9 @@ class NativeColumn:
             return self._families == {"text"} and self._texts.same_kind(header)
         family = _type_family(header)
         # Texts and booleans are not compared here: both are common as headers and as values.
-        return self._families == {family} and family in ("number", "date") and not _looks_like_year(header)
+        # Numbers in this range may be years, and a year may be the header of a column of numbers.
+        is_year = isinstance(header, int | float) and header in range(1500, 2200)
+        return self._families == {family} and family in ("number", "date") and not is_year
 
     def other_kind(self, header: Any) -> bool:
         if isinstance(header, str) and self._families == {"text"}:
@@ -102,15 +106,20 @@ class NativeColumn:
         wanted = self.type
         if self._families == {"text"}:
             return self._texts.cells([value if type(value) is str else "" for value in values])
-        if wanted == "number":
-            return [PENDING if is_empty_value(value) else _read_native_number(value) for value in values]
-        if wanted == "money":
-            return [PENDING if is_empty_value(value) else make_given_cell(_to_money(value)) for value in values]
-        if wanted in ("boolean", "list"):
-            return [
-                PENDING if is_empty_value(value) else make_given_cell(_to_list_or_boolean(value)) for value in values
-            ]
-        return [PENDING if is_empty_value(value) else make_given_cell(format_native_value(value)) for value in values]
+        return [PENDING if is_empty_value(value) else _read_native_cell(value, wanted) for value in values]
+
+
+def _read_native_cell(value: Any, wanted: FieldType) -> Cell:
+    if wanted == "number":
+        return _read_native_number(value)
+    if wanted == "money":
+        # A plain number among amounts has no stated currency.
+        return make_given_cell(value if isinstance(value, Money) else Money(amount=float(value)))
+    if wanted == "boolean":
+        return make_given_cell(bool(value))
+    if wanted == "list":
+        return make_given_cell(tuple(map(replace_invalid_characters, value)))
+    return make_given_cell(format_native_value(value))
 
 
 def is_empty_value(value: Any) -> bool:
@@ -194,11 +203,6 @@ def _type_family(value: Any) -> str:
     return "text" if isinstance(value, str) else "other"
 
 
-def _looks_like_year(value: Any) -> bool:
-    # Numbers in this range may be years, and a year may be the header of a column of numbers.
-    return isinstance(value, int | float) and value in range(1500, 2200)
-
-
 def _read_native_number(value: int | float | Decimal) -> Cell:
     if isinstance(value, Decimal):
         # Parquet decimals have a fixed scale: 5.00 is shown as 5, and its text is kept as the raw value.
@@ -218,22 +222,10 @@ def _read_text_cell(text: str) -> Cell:
     return make_given_cell(replace_invalid_characters(text))
 
 
-def _to_money(value: Money | int | float | Decimal) -> Money:
-    """Return the amount; a plain number among amounts has no stated currency."""
-    return value if isinstance(value, Money) else Money(amount=float(value))
-
-
-def _to_list_or_boolean(value: Any) -> Value:
-    return tuple(map(replace_invalid_characters, value)) if isinstance(value, list | tuple) else bool(value)
-
-
-_DIGITS = re.compile(r"[0-9]")
 # A plus sign before seven digits or more is a telephone number, not a quantity.
 _SIGN = r"(?:-|\+(?![0-9]{7}))?"
 # No leading zero: "007" and postal codes are identifiers, which would lose their zeros as numbers.
 _WHOLE = r"(?:0|[1-9][0-9]*)"
-_COMMA_GROUPS = r"(?:0|[1-9][0-9]{0,2}(?:,[0-9]{3})*)"
-_POINT_GROUPS = r"(?:0|[1-9][0-9]{0,2}(?:\.[0-9]{3})*)"
 
 
 # `\A` without `\Z`: every caller uses fullmatch, and only the space around a value may differ.
@@ -244,9 +236,9 @@ def _compile_padded(body: str) -> re.Pattern[str]:
 NUMBER_STYLES = {
     # Exponents as programs print them; "1e5" without a sign is as likely a part number.
     "plain": _compile_padded(rf"{_SIGN}(?:{_WHOLE}(?:\.[0-9]+)?|\.[0-9]+)(?:e[+-][0-9]{{2,3}})?"),
-    "grouped": _compile_padded(rf"{_SIGN}{_COMMA_GROUPS}(?:\.[0-9]+)?"),
+    "grouped": _compile_padded(rf"{_SIGN}(?:0|[1-9][0-9]{{0,2}}(?:,[0-9]{{3}})*)(?:\.[0-9]+)?"),
     "comma": _compile_padded(rf"{_SIGN}{_WHOLE}(?:,[0-9]+)?"),
-    "grouped comma": _compile_padded(rf"{_SIGN}{_POINT_GROUPS}(?:,[0-9]+)?"),
+    "grouped comma": _compile_padded(rf"{_SIGN}(?:0|[1-9][0-9]{{0,2}}(?:\.[0-9]{{3}})*)(?:,[0-9]+)?"),
 }
 _ISO_DATE = _compile_padded(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _PATTERNS = {
@@ -319,7 +311,7 @@ class TextColumn:
         kind = self.kind
         if kind == "text" or not header or header.isspace():
             return False
-        # The same years as `_YEARS`, as text: in a column of numbers such a header is a name, not a value.
+        # Years, as in a typed column: in a column of numbers such a header is a name, not a value.
         return _are_all_of_kind(kind, [header]) and not (
             kind in NUMBER_STYLES and re.fullmatch(r"\s*(?:1[5-9]|20|21)[0-9]{2}\s*", header)
         )
@@ -343,21 +335,20 @@ def _are_all_of_kind(kind: str, values: list[str]) -> bool:
         return False
     if kind in NUMBER_STYLES:
         # The length is tested first, because it settles almost every value without parsing it.
-        return all((len(value) <= MAX_DIGITS or _fits_float(value)) and _is_finite_literal(value) for value in values)
+        return all(
+            (len(value) <= MAX_DIGITS or _fits_float(value)) and ("e" not in value or isfinite(float(value)))
+            for value in values
+        )
     return kind != "date" or all(map(is_iso_date, values))
 
 
 def _fits_float(text: str) -> bool:
     """Return True if a long number is no more than a float can hold: at most 15 digits, or just what the float
     shows."""
-    digits = "".join(_DIGITS.findall(text.partition("e")[0]))
+    digits = re.sub(r"[^0-9]", "", text.partition("e")[0])
     if len(digits.lstrip("0")) <= MAX_DIGITS:
         return True
     return "." in text and "," not in text and format_float(float(text)) == text.strip()
-
-
-def _is_finite_literal(text: str) -> bool:
-    return "e" not in text or isfinite(float(text))
 
 
 def is_iso_date(text: str) -> bool:

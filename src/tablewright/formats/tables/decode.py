@@ -14,21 +14,13 @@ from typing import TextIO
 from charset_normalizer import from_bytes
 
 from tablewright.errors import BadFile
-from tablewright.formats.tables.limits import MAX_LINE_CHARS
+from tablewright.formats.tables.limits import TABLE_LIMITS
 
 # Bytes decoded at a time. Larger: more memory; smaller: more calls of the decoder over the whole file.
 CHUNK_BYTES = 1024 * 1024
 # Enough for the detector; its time grows with the sample.
 GUESS_BYTES = 64 * 1024
 
-# UTF-32 first: its little-endian mark begins with that of UTF-16.
-_MARKS = (
-    (codecs.BOM_UTF32_LE, "utf-32-le"),
-    (codecs.BOM_UTF32_BE, "utf-32-be"),
-    (codecs.BOM_UTF8, "utf-8"),
-    (codecs.BOM_UTF16_LE, "utf-16-le"),
-    (codecs.BOM_UTF16_BE, "utf-16-be"),
-)
 # In the order of preference where the detector finds several equally likely.
 _LEGACY = (
     *("cp1252", "cp932", "gb18030", "big5", "euc_kr", "euc_jp", "cp1251", "cp1250", "cp1253", "cp1254"),
@@ -61,15 +53,13 @@ def open_text(path: Path, encoding: str | None = None, *, long_lines: bool = Fal
     of lines."""
     with path.open("rb") as raw:
         head = raw.read(GUESS_BYTES)
-    mark, marked = next(((mark, codec) for mark, codec in _MARKS if head.startswith(mark)), (b"", None))
+    mark, marked = find_byte_order_mark(head)
     if encoding is not None:
-        text = TextFile(
-            path=path,
-            encoding=_normalize_encoding(encoding),
-            skip=len(mark) if _is_marked_encoding(encoding, marked) else 0,
-        )
+        encoding = _normalize_encoding(encoding)
+        is_marked = marked.startswith(encoding.removesuffix("-sig"))
+        text = TextFile(path=path, encoding=encoding, skip=len(mark) if is_marked else 0)
     # A byte-order mark is the file's own word, so it goes before every guess.
-    elif marked is not None:
+    elif marked:
         text = TextFile(path=path, encoding=marked, skip=len(mark))
     elif wide := detect_unmarked_utf16(head):
         text = TextFile(path=path, encoding=wide)
@@ -93,8 +83,17 @@ def _normalize_encoding(encoding: str) -> str:
     return codecs.lookup(encoding).name
 
 
-def _is_marked_encoding(encoding: str, marked: str | None) -> bool:
-    return marked is not None and marked.startswith(_normalize_encoding(encoding).removesuffix("-sig"))
+def find_byte_order_mark(head: bytes) -> tuple[bytes, str]:
+    """Return the byte-order mark and its codec, both empty if there is none."""
+    # UTF-32 first: its little-endian mark begins with that of UTF-16.
+    marks = (
+        (codecs.BOM_UTF32_LE, "utf-32-le"),
+        (codecs.BOM_UTF32_BE, "utf-32-be"),
+        (codecs.BOM_UTF8, "utf-8"),
+        (codecs.BOM_UTF16_LE, "utf-16-le"),
+        (codecs.BOM_UTF16_BE, "utf-16-be"),
+    )
+    return next(((mark, codec) for mark, codec in marks if head.startswith(mark)), (b"", ""))
 
 
 def is_utf8(head: bytes) -> bool:
@@ -156,12 +155,13 @@ def _open_legacy_text(path: Path, bad: int) -> TextFile:
             advice="Save it as UTF-8, or name its encoding with --encoding.",
         )
     # Names that the menus of spreadsheets use, for encodings that are common enough to be named to a user.
-    label = {
+    named = {
         "cp1252": "Windows-1252 (Western European)",
         "cp932": "Shift-JIS",
         "gb18030": "GBK",
         "cp1251": "Windows-1251",
-    }.get(encoding, encoding)
+    }
+    label = named.get(encoding, encoding)
     warning = f"{path.name} is not UTF-8; it was read as {label}. Name its encoding if letters look wrong."
     return TextFile(path=path, encoding=encoding, warnings=(warning,))
 
@@ -202,8 +202,8 @@ def _check_text(text: TextFile, *, long_lines: bool) -> None:
             # module.
             first = re.search(r"[\r\n]", chunk)
             unbroken += first.start() if first else len(chunk)
-            if unbroken > MAX_LINE_CHARS and not long_lines:
-                size = MAX_LINE_CHARS // 1024**2
+            if unbroken > TABLE_LIMITS.line_characters and not long_lines:
+                size = TABLE_LIMITS.line_characters // 1024**2
                 raise BadFile(f"{text.path.name} has a line of more than {size} million characters; it is no table.")
             if first:
                 unbroken = len(chunk) - max(chunk.rfind("\n"), chunk.rfind("\r")) - 1

@@ -18,12 +18,12 @@ from dataclasses import dataclass, replace
 from itertools import chain, islice
 from typing import TYPE_CHECKING, BinaryIO
 
-from tablewright.domain.model import PENDING, Cell, Row, make_given_cell
+from tablewright.domain.model import PENDING, Row, make_given_cell
 from tablewright.errors import BadFile
 from tablewright.formats.tables.columns import NUMBER_STYLES, TextColumn
 from tablewright.formats.tables.decode import TextFile
 from tablewright.formats.tables.incoming import Batch, Grid, Incoming, survey_grid
-from tablewright.formats.tables.limits import BATCH_CELLS, BATCH_CHARS, MAX_FIELD_CHARS
+from tablewright.formats.tables.limits import TABLE_LIMITS
 from tablewright.formats.tables.sheet import ExportColumn
 
 if TYPE_CHECKING:
@@ -45,7 +45,9 @@ def read_delimited(text: TextFile, *, header: bool, delimiter: str | None) -> In
         name=text.path.stem,
         batches=file.batches,
         # Who writes decimal commas separates with semicolons: between quoted commas, "1,234" is a thousand.
-        column=lambda: TextColumn(_read_escaped_text, commas_group=file.dialect.delimiter == ","),
+        column=lambda: TextColumn(
+            lambda text: make_given_cell(unescape_formula(text)), commas_group=file.dialect.delimiter == ","
+        ),
         header_text=unescape_formula,
         is_empty=lambda value: not value.strip(),
         empty="",
@@ -57,7 +59,7 @@ def read_delimited(text: TextFile, *, header: bool, delimiter: str | None) -> In
 def read_records(text: str, *, tabs: bool) -> tuple[Dialect, Reader]:
     """Return the dialect of a text and its records; `tabs` if its name promises them."""
     dialect = sniff_dialect(text[:SAMPLE_CHARS], whole=len(text) <= SAMPLE_CHARS, tabs=tabs)
-    csv.field_size_limit(MAX_FIELD_CHARS)
+    csv.field_size_limit(TABLE_LIMITS.value_characters)
     lines = islice(io.StringIO(text, newline=""), dialect.skip_lines, None)
     return dialect, csv.reader(lines, **dialect.reader_options())  # type: ignore[arg-type]
 
@@ -73,7 +75,7 @@ class Delimited:
         )
 
     def batches(self) -> Iterator[Batch]:
-        """Yield the records in batches of at most BATCH_CELLS cells or about BATCH_CHARS characters."""
+        """Yield the records in batches of at most `batch_cells` cells or about `batch_characters` characters."""
         records: list[Sequence[str]] = []
         starts: list[int] = []
         cells = chars = 0
@@ -85,7 +87,7 @@ class Delimited:
                     if any(map(str.strip, record)):
                         # Tested before a record is added, so that one huge record is a batch of its own and never
                         # splits.
-                        if cells >= BATCH_CELLS or chars >= BATCH_CHARS:
+                        if cells >= TABLE_LIMITS.batch_cells or chars >= TABLE_LIMITS.batch_characters:
                             yield Batch(records=records, lines=starts)
                             records, starts, cells, chars = [], [], 0, 0
                         records.append(record)
@@ -124,7 +126,7 @@ class Delimited:
             yield islice(lines, self.dialect.skip_lines, None)
 
     def _reader(self, lines: Iterable[str]) -> Reader:
-        csv.field_size_limit(MAX_FIELD_CHARS)  # of the whole process; the csv module knows no other way
+        csv.field_size_limit(TABLE_LIMITS.value_characters)  # of the whole process; the csv module knows no other way
         return csv.reader(lines, **self.dialect.reader_options())  # type: ignore[arg-type]
 
     def _unclosed(self, line: int) -> BadFile:
@@ -148,12 +150,8 @@ class Delimited:
                 record = []
             if record and record[-1].endswith(END):
                 return self._unclosed(_first_line_of_value(record, line + len(first)))
-        size = MAX_FIELD_CHARS // 1024**2
+        size = TABLE_LIMITS.value_characters // 1024**2
         return BadFile(f"{self.text.path.name} has a value of more than {size} million characters in line {line:,}.")
-
-
-def _read_escaped_text(text: str) -> Cell:
-    return make_given_cell(unescape_formula(text) if text[0] == "'" else text)
 
 
 def _first_line_of_value(record: Sequence[str], last_line: int) -> int:
@@ -243,7 +241,7 @@ def _sample_records(sample: str, dialect: Dialect, *, whole: bool) -> list[list[
     # The last line of a sample may be cut in the middle, and would count as a record of the wrong width.
     if len(lines) > 1 and not (whole and len(lines) <= SAMPLE_RECORDS):
         lines.pop()  # it may be cut
-    csv.field_size_limit(MAX_FIELD_CHARS)
+    csv.field_size_limit(TABLE_LIMITS.value_characters)
     records = csv.reader(lines, **dialect.reader_options())  # type: ignore[arg-type]
     return [record for record in records if any(map(str.strip, record))]
 
@@ -274,12 +272,12 @@ def _clean_share(records: list[list[str]], dialect: Dialect) -> float:
     values = [value for record in records for value in record if value]
     if not values:
         return 1.0
-    clean = sum(1 for value in values if not unclean.search(value) or _is_number_text(value))
+    clean = sum(
+        1
+        for value in values
+        if not unclean.search(value) or any(style.fullmatch(value) for style in NUMBER_STYLES.values())
+    )
     return clean / len(values)
-
-
-def _is_number_text(value: str) -> bool:
-    return any(style.fullmatch(value) for style in NUMBER_STYLES.values())
 
 
 def _detect_quote(sample: str, delimiter: str) -> str:
@@ -296,7 +294,6 @@ def _detect_quote(sample: str, delimiter: str) -> str:
     return "'" if begins and begins == encloses else '"'
 
 
-# `_CARE` is a fast first look: most values need neither a quote nor an apostrophe. `_QUOTED` decides.
 _CARE = re.compile(r"""[,;|"\x00-\x1f]|^[\W_]|\s\Z""")
 _QUOTED = re.compile(r"""[,;|"\x00-\x1f\x85\u2028\u2029]|^[\s'\ufeff]|\s\Z""")
 
@@ -323,6 +320,7 @@ class CsvWriter:
         self._stream.flush()
 
     def _line(self, texts: list[str]) -> str:
+        # A fast first look: most values need neither a quote nor an apostrophe.
         line = self._delimiter.join([_quote_value(text) if _CARE.search(text) else text for text in texts])
         return line or '""'  # a blank line would be no row at all
 
@@ -337,8 +335,11 @@ def _quote_value(text: str) -> str:
 
 
 _INVISIBLE = r"\s\x00-\x1f\x7f-\x9f\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff"
-_PLAIN_NUMBER = rf"[{_INVISIBLE}]*[+-]?(?:[0-9][0-9.,]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?\s*\Z"
-_DANGEROUS = re.compile(rf"'*+(?:[\t\r](?=\s*\S)|(?!{_PLAIN_NUMBER})[{_INVISIBLE}]*[=+\-@＝＋－＠])")
+# Not a plain number, which may begin with a sign.
+_DANGEROUS = re.compile(
+    rf"'*+(?:[\t\r](?=\s*\S)|(?![{_INVISIBLE}]*[+-]?(?:[0-9][0-9.,]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?\s*\Z)"
+    rf"[{_INVISIBLE}]*[=+\-@＝＋－＠])"
+)
 _SUSPECT = re.compile(rf"[{_INVISIBLE}'=+\-@＝＋－＠]")
 
 

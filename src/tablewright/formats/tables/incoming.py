@@ -16,7 +16,7 @@ from tablewright.domain.model import Cell, Field, FieldType, Struct, column_key
 from tablewright.domain.text import count_noun
 from tablewright.errors import BadFile
 from tablewright.formats.tables.columns import NativeColumn, format_header, is_empty_value
-from tablewright.formats.tables.limits import BATCH_CELLS, MAX_COLUMNS, MAX_NAME_CHARS
+from tablewright.formats.tables.limits import TABLE_LIMITS
 
 CellBatches = Iterator[Iterable[tuple[Cell, ...]]]
 
@@ -60,7 +60,7 @@ def batch_records(
 ) -> Iterator[Batch]:
     """Yield records of so many columns in batches. `is_missed` says which of those without a value are reported."""
     # A batch is bounded in cells, not rows: a wide table has fewer rows in memory.
-    size = max(1, BATCH_CELLS // max(1, width))
+    size = max(1, TABLE_LIMITS.batch_cells // max(1, width))
     records: list[Sequence[Any]] = []
     lines: list[int] = []
     without_value: list[int] = []
@@ -167,10 +167,10 @@ class GridSurvey:
             self._widen(used)
 
     def _check_width(self, record: Sequence[Any], line: int) -> None:
-        if len(record) > MAX_COLUMNS:
+        if len(record) > TABLE_LIMITS.columns:
             raise BadFile(
                 f"{self.grid.file} has {len(record):,} columns in {self.grid.line} {line}; "
-                f"a table can have at most {MAX_COLUMNS:,}."
+                f"a table can have at most {TABLE_LIMITS.columns:,}."
             )
 
     def _widen(self, width: int) -> None:
@@ -290,9 +290,11 @@ def _clean_header(header: str, warnings: list[str]) -> str:
             f"The column {_quote_name(name)} is now {_quote_name(plain)}: braces mark columns in questions."
         )
         name = plain
-    if len(name) > MAX_NAME_CHARS:
-        warnings.append(f"The name of the column {_quote_name(name)} was cut to {MAX_NAME_CHARS} characters.")
-        name = name[:MAX_NAME_CHARS].rstrip()
+    if len(name) > TABLE_LIMITS.name_characters:
+        warnings.append(
+            f"The name of the column {_quote_name(name)} was cut to {TABLE_LIMITS.name_characters} characters."
+        )
+        name = name[: TABLE_LIMITS.name_characters].rstrip()
     return name
 
 
@@ -308,7 +310,7 @@ def find_free_name(name: str, taken: set[str], start: int = 1) -> str:
 
 def _append_number(name: str, number: int) -> str:
     ending = f" {number}"
-    return name[: MAX_NAME_CHARS - len(ending)] + ending
+    return name[: TABLE_LIMITS.name_characters - len(ending)] + ending
 
 
 def _describe_duplicates(cleaned: Sequence[str], names: Sequence[str]) -> list[str]:

@@ -136,7 +136,7 @@ class JsonStream:
         """Reads on, dropping what was taken; at the end of the file nothing moves."""
         waiting = len(self._buffer) - self._at
         # A value is decoded in one piece, so this bounds the memory; a row of real data is far below.
-        if waiting > (256 * 1024**2):
+        if waiting > 256 * 1024**2:
             raise self._bad("one value is too large", self._at)
         # Characters read at a time. Larger: more memory for a file of short values; smaller: more calls.
         chunk = "" if self._ended else self._stream.read(max(256 * 1024, waiting))  # doubling keeps a long value linear

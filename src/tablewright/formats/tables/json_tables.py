@@ -29,7 +29,7 @@ from tablewright.formats.tables.incoming import (
     survey_grid,
 )
 from tablewright.formats.tables.json_stream import DECODER, DuplicateKey, JsonStream
-from tablewright.formats.tables.limits import MAX_COLUMNS
+from tablewright.formats.tables.limits import TABLE_LIMITS
 from tablewright.formats.tables.sheet import ExportColumn, TableSchema, to_json_value
 
 
@@ -61,10 +61,10 @@ def _read_objects(
     for at, thing in objects():
         # Keys can first appear in any object, so the whole file is read once before the columns are known.
         keys.update(dict.fromkeys(thing))
-        if len(keys) > MAX_COLUMNS:
+        if len(keys) > TABLE_LIMITS.columns:
             raise BadFile(
-                f"{file} has more than {MAX_COLUMNS:,} different keys by {line} {at:,}; "
-                f"a table can have at most {MAX_COLUMNS:,} columns."
+                f"{file} has more than {TABLE_LIMITS.columns:,} different keys by {line} {at:,}; "
+                f"a table can have at most {TABLE_LIMITS.columns:,} columns."
             )
     names = list(keys)
 
@@ -157,8 +157,8 @@ def _read_export_fields(file: str, found: list[Any]) -> tuple[Field, ...]:
     # Names are compared as the database compares them.
     if len({name.strip().casefold() for name in names if name.strip()}) < len(names):
         raise BadFile(f"{file} is not a table as Tablewright exports it: two fields have the same name, or none.")
-    if len(names) > MAX_COLUMNS:
-        raise BadFile(f"{file} has {len(names):,} columns; a table can have at most {MAX_COLUMNS:,}.")
+    if len(names) > TABLE_LIMITS.columns:
+        raise BadFile(f"{file} has {len(names):,} columns; a table can have at most {TABLE_LIMITS.columns:,}.")
     odd = next(
         (name for name in names if has_invalid_characters(name) or make_column_names([name])[0] != (name,)), None
     )

@@ -51,8 +51,5 @@ def escape_markdown(text: str) -> str:
     text = re.sub(r"&(?=#?\w+;)", "&amp;", text.strip()).replace("<", "&lt;").replace(">", "&gt;")
     # An underscore inside a word is plain in GitHub's Markdown; escaping it would spoil names such as row_id.
     text = re.sub(r"[\\`*\[\]~|]|(?<!\w)_|_(?!\w)", r"\\\g<0>", text)
-    return re.sub(
-        r"[\x00-\x08\x0e-\x1f\x7f-\x9f]",
-        "\ufffd",
-        re.sub(r"\r\n|[\r\n\x0b\x0c\x85\u2028\u2029]", "<br>", text).replace("\t", " "),
-    )
+    text = re.sub(r"\r\n|[\r\n\x0b\x0c\x85\u2028\u2029]", "<br>", text).replace("\t", " ")
+    return re.sub(r"[\x00-\x08\x0e-\x1f\x7f-\x9f]", "\ufffd", text)

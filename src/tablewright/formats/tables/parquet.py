@@ -10,7 +10,7 @@ from tablewright.domain.model import PENDING, Row
 from tablewright.errors import BadFile, UsageError
 from tablewright.extras import require_extra
 from tablewright.formats.tables.incoming import Batch, Grid, Incoming, batch_records, survey_grid
-from tablewright.formats.tables.limits import BATCH_CELLS, MAX_COLUMNS
+from tablewright.formats.tables.limits import TABLE_LIMITS
 from tablewright.formats.tables.sheet import ExportColumn
 
 
@@ -28,12 +28,12 @@ def read_parquet(path: Path) -> Incoming:
     try:
         with parquet.ParquetFile(path) as file:
             names = list(file.schema_arrow.names)
-        if len(names) > MAX_COLUMNS:
-            raise BadFile(f"{path.name} has {len(names):,} columns; a table can have at most {MAX_COLUMNS:,}.")
+        if len(names) > TABLE_LIMITS.columns:
+            raise BadFile(f"{path.name} has {len(names):,} columns; a table can have at most {TABLE_LIMITS.columns:,}.")
 
         def records() -> Iterator[Sequence[Any]]:
             with parquet.ParquetFile(path) as file:
-                for batch in file.iter_batches(batch_size=max(1, BATCH_CELLS // max(1, len(names)))):
+                for batch in file.iter_batches(batch_size=max(1, TABLE_LIMITS.batch_cells // max(1, len(names)))):
                     columns = [_read_column_values(path, *column) for column in zip(names, batch.columns, strict=True)]
                     yield from zip(*columns, strict=True)
 

@@ -23,7 +23,7 @@ from tablewright.formats.tables.decode import detect_unmarked_utf16, is_utf8, op
 from tablewright.formats.tables.delimited import read_delimited
 from tablewright.formats.tables.incoming import CellBatches, Incoming, TableOutline
 from tablewright.formats.tables.json_tables import read_json_table
-from tablewright.formats.tables.limits import UNZIP_RATIO, UNZIP_RATIO_FREE_BYTES
+from tablewright.formats.tables.limits import TABLE_LIMITS
 from tablewright.formats.tables.parquet import read_parquet
 from tablewright.formats.tables.workbook import read_workbook
 
@@ -291,7 +291,7 @@ def open_spool(outline: TableOutline, spool: Path) -> Incoming:
 def _write_spool(file: BinaryIO, incoming: Incoming, path: Path) -> None:
     """Write the rows, and refuse a file whose rows unpack to far more than its size: shared texts can hide that."""
     encoder = msgspec.msgpack.Encoder()
-    most = max(UNZIP_RATIO_FREE_BYTES, UNZIP_RATIO * path.stat().st_size)
+    most = max(TABLE_LIMITS.unzip_free_bytes, TABLE_LIMITS.unzip_ratio * path.stat().st_size)
     written = 0
     rows = incoming.rows()
     # Rows encoded at a time; a batch is held in memory on both sides.
@@ -300,8 +300,8 @@ def _write_spool(file: BinaryIO, incoming: Incoming, path: Path) -> None:
         written += len(packed)
         if written > most:
             raise BadFile(
-                f"{path.name} holds more than {UNZIP_RATIO} times its size in rows, as only a file made to fill a disk "
-                "does; nothing was imported.",
+                f"{path.name} holds more than {TABLE_LIMITS.unzip_ratio} times its size in rows, as only a file made "
+                "to fill a disk does; nothing was imported.",
                 advice="If it is a real table, save it as CSV.",
             )
         file.write(_LENGTH.pack(len(packed)))

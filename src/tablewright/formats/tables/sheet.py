@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from math import isfinite
 from operator import attrgetter
 from typing import Protocol, TypeAlias, TypeGuard
@@ -12,7 +13,7 @@ from tablewright.domain.model import PENDING, Cell, Evidence, Field, FieldType, 
 from tablewright.domain.retrieved import is_document_id
 from tablewright.domain.text import cell_text, format_basis_label, format_value
 from tablewright.formats.tables.incoming import find_free_name
-from tablewright.formats.tables.limits import SHEETS_CELL_CHARS
+from tablewright.formats.tables.limits import TABLE_LIMITS
 
 
 class TableSchema(Protocol):
@@ -59,12 +60,9 @@ def export_columns(
         for what, type_, value in more if field.name in asked else ():
             name = find_free_name(f"{field.name} {what}", taken)
             taken.add(column_key(name))
-            columns.append(ExportColumn(name=name, field=field.name, type=type_, value=value, text=format_with(value)))
+            text = partial(lambda value, cell: format_value(value(cell)), value)
+            columns.append(ExportColumn(name=name, field=field.name, type=type_, value=value, text=text))
     return tuple(columns)
-
-
-def format_with(value: Callable[[Cell], Value]) -> Callable[[Cell], str]:
-    return lambda cell: format_value(value(cell))
 
 
 def exported_fields(fields: Sequence[Field]) -> tuple[Field, ...]:
@@ -189,4 +187,8 @@ def is_exact_number(value: Value) -> TypeGuard[int | float]:
 
 
 def cut_to_sheet(text: str) -> str:
-    return text if len(text) <= SHEETS_CELL_CHARS else text[: SHEETS_CELL_CHARS - len(CUT)] + CUT
+    return (
+        text
+        if len(text) <= TABLE_LIMITS.sheets_cell_characters
+        else text[: TABLE_LIMITS.sheets_cell_characters - len(CUT)] + CUT
+    )

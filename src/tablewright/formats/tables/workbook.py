@@ -26,18 +26,16 @@ def read_workbook(path: Path, kind: str, *, header: bool, sheet: str | None) -> 
     sizes = {} if kind == "xls" else measure_sheets(path)
     members = _members_by_name(path, sizes) if kind == "xlsx" else {}
     by_name = {name: sizes[member] for name, member in members.items()}
-    book = _open_workbook(path)
+    with CalamineErrors(path):
+        # By its content: from_path goes by the name, and an XLSX is often called .xls
+        book = CalamineWorkbook.from_filelike(BytesIO(path.read_bytes()))
     chosen, warnings = _choose_sheet(path, book, sheet, by_name)
     errors = _count_errors(path, kind, book, by_name, sizes).get(chosen.name, 0)
     if errors:
         cells = "1 cell holds an error" if errors == 1 else f"{errors:,} cells hold errors"
         warnings.append(f"{cells} such as #N/A in the sheet '{chosen.name}'; left empty.")
     formats = find_money_cells(path, members[chosen.name]) if chosen.name in members else {}
-    grid = Grid(
-        file=path.name,
-        name=path.stem,
-        batches=lambda: _read_batches(chosen, formats),
-    )
+    grid = Grid(file=path.name, name=path.stem, batches=lambda: _read_batches(chosen, formats))
     return survey_grid(grid, header=header, warnings=warnings)
 
 
@@ -126,12 +124,6 @@ def _parse_member(archive: zipfile.ZipFile, member: str) -> ElementTree.Element:
     with archive.open(member) as file:
         # The list of sheets and its links are a few kilobytes; a cut XML fails to parse: the sheets are then not named.
         return ElementTree.fromstring(file.read(4 * 1024**2))
-
-
-def _open_workbook(path: Path) -> CalamineWorkbook:
-    with CalamineErrors(path):
-        # By its content: from_path goes by the name, and an XLSX is often called .xls
-        return CalamineWorkbook.from_filelike(BytesIO(path.read_bytes()))
 
 
 def _open_sheet(path: Path, book: CalamineWorkbook, name: str) -> CalamineSheet:

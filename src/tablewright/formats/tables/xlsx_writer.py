@@ -21,7 +21,7 @@ from tablewright.domain.text import cell_text, describe_basis
 from tablewright.errors import UsageError
 from tablewright.formats.tables.columns import is_iso_date
 from tablewright.formats.tables.incoming import find_free_name
-from tablewright.formats.tables.limits import EXCEL_CELL_CHARS, EXCEL_COLUMNS, EXCEL_ROWS, MAX_NOTES
+from tablewright.formats.tables.limits import TABLE_LIMITS
 from tablewright.formats.tables.sheet import (
     CUT,
     EVIDENCE_COLUMNS,
@@ -60,9 +60,9 @@ class XlsxWriter:
                 self._costs[len(names)] = field.name
                 names.append(find_free_name(f"{field.name} cost", taken))
                 taken.add(column_key(names[-1]))
-        if len(names) > EXCEL_COLUMNS:
+        if len(names) > TABLE_LIMITS.excel_columns:
             raise UsageError(
-                f"An Excel sheet holds at most {EXCEL_COLUMNS:,} columns; this table has {len(names):,}.",
+                f"An Excel sheet holds at most {TABLE_LIMITS.excel_columns:,} columns; this table has {len(names):,}.",
                 advice="Export to CSV instead.",
             )
         folder, handle = make_temporary_folder()
@@ -87,10 +87,10 @@ class XlsxWriter:
     def write(self, rows: Iterable[Row]) -> None:
         for row in rows:
             self._line += 1
-            if self._line >= EXCEL_ROWS:
+            if self._line >= TABLE_LIMITS.excel_rows:
                 self._clean_up()
                 raise UsageError(
-                    f"An Excel sheet holds at most {EXCEL_ROWS:,} rows; this table has more.",
+                    f"An Excel sheet holds at most {TABLE_LIMITS.excel_rows:,} rows; this table has more.",
                     advice="Export to CSV instead.",
                 )
             cells = row.cells
@@ -101,7 +101,9 @@ class XlsxWriter:
                 if cell.is_given:
                     self._write_cell(column, field, cell, "")
                 else:
-                    self._write_cell(column, field, cell, _choose_colour(cell))
+                    # Grey for an empty cell that failed, none for one that was never tried.
+                    label = cell.status if cell.status in COLOURS or cell.value is None else cell.confidence_label
+                    self._write_cell(column, field, cell, COLOURS.get(label, ""))
                     self._write_evidence(column, field, cell, row)
             for column, name in self._costs.items():
                 cost = cell_cost(cells.get(name, PENDING))
@@ -145,7 +147,7 @@ class XlsxWriter:
     def _write_evidence(self, column: int, field: Field, cell: Cell, row: Row) -> None:
         if not has_evidence_line(cell):
             return
-        if self._notes < MAX_NOTES:
+        if self._notes < TABLE_LIMITS.excel_notes:
             self._notes += 1
             self._sheet.write_comment(
                 self._line, column, cut_to_cell(_write_note(cell)), {"author": "Tablewright", "x_scale": 2}
@@ -177,7 +179,7 @@ class EvidenceSheet:
 
     def write(self, row: Row, name: str, field: Field, cell: Cell) -> None:
         for line in evidence_lines(row, name, field, cell):
-            if self._line + 3 >= EXCEL_ROWS:  # the last lines are for what has to be said below
+            if self._line + 3 >= TABLE_LIMITS.excel_rows:  # the last lines are for what has to be said below
                 self._left_out += 1
                 continue
             self._line += 1
@@ -190,7 +192,8 @@ class EvidenceSheet:
         for column, width in enumerate((6, 24, 18, 24, 11, 16, 11, 10, 40, 30, 60, 6, 20, 6)):
             self._sheet.set_column(column, column, width)
         if notes_left_out:
-            self._say(f"{notes_left_out:,} cells have no note in the sheet Table: it holds at most {MAX_NOTES:,}.")
+            most = f"it holds at most {TABLE_LIMITS.excel_notes:,}"
+            self._say(f"{notes_left_out:,} cells have no note in the sheet Table: {most}.")
         if self._left_out:
             self._say(f"{self._left_out:,} more lines did not fit; they are in the JSON export.")
 
@@ -237,14 +240,10 @@ def _to_excel_number(field: Field, cell: Cell) -> tuple[bool | float | datetime 
         # It goes into a number format between quotes; anything but a code could end the quote and be run as a format.
         is_code = re.fullmatch(r"[A-Z]{3}", value.currency)
         return (value.amount, f'{digits} "{value.currency}"') if is_code else (None, "")
-    if isinstance(value, str) and _is_excel_date(value):
+    # Before March 1900 Excel counts a day that never was, the 29th of February.
+    if isinstance(value, str) and len(value) == 10 and is_iso_date(value) and value >= "1900-03-01":
         return (datetime.fromisoformat(value), "yyyy-mm-dd") if raw is None else (None, "")
     return None, ""
-
-
-def _is_excel_date(text: str) -> bool:
-    # Before March 1900 Excel counts a day that never was, the 29th of February.
-    return len(text) == 10 and is_iso_date(text) and text >= "1900-03-01"
 
 
 def _number_format(raw: str | None) -> str:
@@ -255,12 +254,6 @@ def _number_format(raw: str | None) -> str:
         return "#,##0" + ("." + "0" * len(match[2]) if match[2] else "")
     match = _DECIMALS.fullmatch(raw)
     return "0." + "0" * len(match[1]) if match else ""
-
-
-def _choose_colour(cell: Cell) -> str:
-    if cell.status in COLOURS:
-        return COLOURS[cell.status]
-    return "" if cell.value is None else COLOURS.get(cell.confidence_label, "")
 
 
 def _write_note(cell: Cell) -> str:
@@ -293,9 +286,12 @@ def cut_to_cell(text: str) -> str:
     """Return the text cut to what an Excel cell holds, counted in UTF-16 units."""
     text = text.translate(_NOT_XML) if not text.isascii() else text
     # No character takes more than two UTF-16 units: short texts need no encoding to be counted.
-    if len(text) * 2 <= EXCEL_CELL_CHARS or len(text.encode("utf-16-le")) // 2 <= EXCEL_CELL_CHARS:
+    if (
+        len(text) * 2 <= TABLE_LIMITS.excel_cell_characters
+        or len(text.encode("utf-16-le")) // 2 <= TABLE_LIMITS.excel_cell_characters
+    ):
         return text
-    room = (EXCEL_CELL_CHARS - len(CUT)) * 2
+    room = (TABLE_LIMITS.excel_cell_characters - len(CUT)) * 2
     # "ignore" drops the half of a surrogate pair that the cut may leave.
     return text.encode("utf-16-le")[:room].decode("utf-16-le", "ignore") + CUT
 

@@ -18,6 +18,7 @@ from charset_normalizer import from_bytes
 from tablewright.domain.model import Struct
 from tablewright.errors import Unreadable as Lost
 from tablewright.extras import is_installed
+from tablewright.formats.tables.decode import detect_unmarked_utf16, find_byte_order_mark
 from tablewright.sandbox.limits import MEBIBYTE, ParserDeadline, SandboxLimits
 from tablewright.sandbox.sandbox import Sandbox
 from tablewright.web.fetch.blocked import explain_block
@@ -29,20 +30,8 @@ if TYPE_CHECKING:
     # The processes that read files would start more slowly with all that fetches pages.
     from tablewright.web.fetch.fetcher import Fetched
 
-# First bytes of formats that cannot be read, for a message that names them.
-_BINARY = (
-    (b"\x89PNG", "an image"),
-    (b"\xff\xd8\xff", "an image"),
-    (b"GIF8", "an image"),
-    (b"RIFF", "an image or a recording"),
-    (b"PK\x03\x04", "a ZIP or Office file"),
-    (b"\xd0\xcf\x11\xe0", "an old Office file"),
-    (b"\x1f\x8b", "a compressed file"),
-    (b"7z\xbc\xaf", "a compressed file"),
-    (b"\x7fELF", "a program"),
-    (b"wOF", "a font"),
-    (b"\x00\x00\x01\x00", "an image"),
-)
+# PDFium has global state: two threads inside it at once crash the process.
+_one_pdf_at_a_time = threading.Lock()
 
 
 def read_bytes(body: bytes, *, content_type: str = "", charset: str = "", url: str = "") -> Reading:
@@ -51,7 +40,8 @@ def read_bytes(body: bytes, *, content_type: str = "", charset: str = "", url: s
         raise UnreadablePage("is empty")
     kind = _detect_content_kind(body, content_type.partition(";")[0].strip().lower())
     if kind == "pdf":
-        return read_pdf_text(body)
+        with _one_pdf_at_a_time:
+            return read_pdf_text(body)
     text = decode_bytes(body, charset)
     match kind:
         case "html":
@@ -77,8 +67,17 @@ def _detect_content_kind(body: bytes, label: str) -> str:
         return "pdf"
     if label == "application/pdf":
         raise UnreadablePage("is a broken PDF")
-    for mark, what in _BINARY:
-        if head.startswith(mark):
+    # First bytes of formats that cannot be read.
+    for what, marks in (
+        ("an image", (b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"\x00\x00\x01\x00")),
+        ("an image or a recording", b"RIFF"),
+        ("a ZIP or Office file", b"PK\x03\x04"),
+        ("an old Office file", b"\xd0\xcf\x11\xe0"),
+        ("a compressed file", (b"\x1f\x8b", b"7z\xbc\xaf")),
+        ("a program", b"\x7fELF"),
+        ("a font", b"wOF"),
+    ):
+        if head.startswith(marks):
             raise UnreadablePage(f"is {what}, not text")
     if label.startswith(("image/", "audio/", "video/", "font/", "model/")) and label != "image/svg+xml":
         raise UnreadablePage(f"is of the type {label}, not text")
@@ -120,25 +119,16 @@ def _sniff_text_kind(head: bytes) -> str:
 
 # As in browsers: these labels mean the larger character set that pages really use.
 _CODEC_BY_LABEL = {
-    "ascii": "cp1252",
-    "us-ascii": "cp1252",
-    "iso-8859-1": "cp1252",
-    "iso8859-1": "cp1252",
-    "latin-1": "cp1252",
-    "latin1": "cp1252",
-    "iso-8859-9": "cp1254",
-    "gb2312": "gb18030",
-    "gbk": "gb18030",
-    "x-gbk": "gb18030",
-    "shift_jis": "cp932",
-    "shift-jis": "cp932",
-    "x-sjis": "cp932",
-    "sjis": "cp932",
-    "ks_c_5601-1987": "cp949",
-    "euc-kr": "cp949",
-    "big5": "big5hkscs",
-    "windows-31j": "cp932",
-    "x-user-defined": "cp1252",
+    label: codec
+    for codec, labels in {
+        "cp1252": "ascii us-ascii iso-8859-1 iso8859-1 latin-1 latin1 x-user-defined",
+        "cp1254": "iso-8859-9",
+        "gb18030": "gb2312 gbk x-gbk",
+        "cp932": "shift_jis shift-jis x-sjis sjis windows-31j",
+        "cp949": "ks_c_5601-1987 euc-kr",
+        "big5hkscs": "big5",
+    }.items()
+    for label in labels.split()
 }
 # Browsers look for a charset in the first 1,024 bytes; some pages state it later.
 _CHARSET_HEAD_BYTES = 4_096
@@ -146,19 +136,12 @@ _CHARSET_HEAD_BYTES = 4_096
 
 def decode_bytes(body: bytes, charset: str = "") -> str:
     """Return the text by byte order mark, header or the page's own statement, unless that charset does not fit."""
-    # UTF-32 first: its little-endian mark begins with that of UTF-16.
-    for mark, codec in (
-        (codecs.BOM_UTF8, "utf-8"),
-        (codecs.BOM_UTF32_LE, "utf-32-le"),
-        (codecs.BOM_UTF32_BE, "utf-32-be"),
-        (codecs.BOM_UTF16_LE, "utf-16-le"),
-        (codecs.BOM_UTF16_BE, "utf-16-be"),
-    ):
-        if body.startswith(mark):
-            return body[len(mark) :].decode(codec, "replace")
+    mark, marked = find_byte_order_mark(body)
+    if mark:
+        return body[len(mark) :].decode(marked, "replace")
     if body.isascii() and b"\x00" not in body[:_CHARSET_HEAD_BYTES]:
         return body.decode("ascii")
-    if wide := _detect_utf16(body):
+    if wide := detect_unmarked_utf16(body[:_CHARSET_HEAD_BYTES]):
         return body.decode(wide, "replace")
     stated = [codec for label in (charset, _stated_charset(body)) if (codec := _find_codec(label))]
     for codec in (*stated, "utf-8"):
@@ -199,43 +182,16 @@ def _find_codec(label: str) -> str:
     except (LookupError, ValueError):
         return ""
     # A page that states "utf-16" in ASCII is not in UTF-16; the others are codecs of Python, not charsets.
-    return (
-        found.name
-        if found._is_text_encoding
-        and not found.name.startswith(
-            ("utf-16", "utf-32", "utf-7", "undefined", "idna", "punycode", "unicode", "raw-unicode", "charmap")
-        )
-        else ""
-    )
-
-
-def _detect_utf16(body: bytes) -> str:
-    """Return the codec of UTF-16 without a byte order mark, where every other byte of markup is zero, or ""."""
-    head = body[:_CHARSET_HEAD_BYTES]
-    if len(head) < 4 or b"\x00" not in head:
-        return ""
-    even, odd = head[::2].count(0), head[1::2].count(0)
-    half = len(head) // 2
-    if odd > 0.6 * half and even < 0.1 * half:
-        return "utf-16-le"
-    return "utf-16-be" if even > 0.6 * half and odd < 0.1 * half else ""
+    others = ("utf-16", "utf-32", "utf-7", "undefined", "idna", "punycode", "unicode", "raw-unicode", "charmap")
+    return found.name if found._is_text_encoding and not found.name.startswith(others) else ""
 
 
 # ── PDF ──────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-# PDFium has global state: two threads inside it at once crash the process.
-_one_at_a_time = threading.Lock()
-
-
 def read_pdf_text(body: bytes) -> Reading:
     if not is_installed("documents"):
         raise UnreadablePage("is a PDF, which only the extra 'documents' can read")
-    with _one_at_a_time:
-        return _read_pdf_pages(body)
-
-
-def _read_pdf_pages(body: bytes) -> Reading:
     from pypdfium2 import PdfiumError
 
     from tablewright.extraction.layout.draft import TextDraft
