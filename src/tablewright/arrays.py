@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tablewright.extras import lazy_module
+from tablewright.extras import LazyModule
 
 __all__ = ["NDArray", "np"]
 
@@ -12,6 +12,6 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 else:
-    np = lazy_module("numpy", "documents")
+    np = LazyModule("numpy", "documents")
     # For annotations, which are never evaluated.
     NDArray = None

@@ -1,7 +1,7 @@
 """Optional dependencies: which packages an extra needs, and the error that names a missing one.
 
 `pip install tablewright` is the library, the command line and SQLite. A module of an extra is imported where it is
-used: after `require_extra`, or through `lazy_module` where a file uses it all over.
+used: after `require_extra`, or through `LazyModule` where a file uses it all over.
 """
 
 from __future__ import annotations
@@ -35,7 +35,11 @@ EXTRA_MODULES = {
 
 
 def is_installed(extra: str) -> bool:
-    return all(map(_is_importable, EXTRA_MODULES[extra]))
+    try:
+        return all(find_spec(module) is not None for module in EXTRA_MODULES[extra])
+    except ImportError:
+        # The parent package of one is missing.
+        return False
 
 
 def require_extra(extra: str, what: str) -> None:
@@ -63,11 +67,7 @@ def pip_target() -> str:
     return folder if address.scheme == "file" and Path(folder, "pyproject.toml").is_file() else "tablewright"
 
 
-def lazy_module(module: str, extra: str) -> Any:
-    return _LazyModule(module, extra)
-
-
-class _LazyModule:
+class LazyModule:
     """A module that is imported when it is first used."""
 
     def __init__(self, module: str, extra: str) -> None:
@@ -82,11 +82,3 @@ class _LazyModule:
         # The next access does not call this method.
         setattr(self, name, found)
         return found
-
-
-def _is_importable(module: str) -> bool:
-    try:
-        return find_spec(module) is not None
-    except ImportError:
-        # Its parent package is missing.
-        return False

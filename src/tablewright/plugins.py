@@ -27,8 +27,6 @@ from typing import Any, TypeAlias
 
 from tablewright.errors import BadSetting, did_you_mean
 
-VARIABLE = "TABLEWRIGHT_PLUGINS"
-
 
 @dataclass(frozen=True)
 class FilePlugin:
@@ -75,12 +73,12 @@ def suggest_plugin(wanted: str, known: Sequence[str]) -> str:
 
 
 def _plugins_of_files(group: str) -> Iterator[FilePlugin]:
-    for folder in os.environ.get(VARIABLE, "").split(os.pathsep):
+    for folder in os.environ.get("TABLEWRIGHT_PLUGINS", "").split(os.pathsep):
         if not folder.strip():
             continue
         path = Path(folder.strip()).expanduser()
         if not path.is_dir():
-            raise BadSetting(f"{VARIABLE} names the folder {path}, and there is none.")
+            raise BadSetting(f"TABLEWRIGHT_PLUGINS names the folder {path}, and there is none.")
         # The folder too: who can write to it can add a file.
         _check_writers(path)
         for file in sorted(path.glob("*.py")):

@@ -20,7 +20,7 @@ import tomllib
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from tablewright.errors import BadSetting, StoreError, did_you_mean
 from tablewright.extras import require_extra
@@ -53,12 +53,11 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
+OnInvalid: TypeAlias = Callable[[BadSetting], object] | None
+
 # Relative: that of the folder in which a command is run.
 FOLDER_FILE = Path("tablewright.toml")
-SETTINGS_PAGE = Path("The settings page")
 SAVED_FILE = "settings.json"
-# The one part of the saved file that is no setting.
-ENCRYPTED_PART = "encrypted"
 # Settings that the file of a folder cannot have, and why.
 NOT_IN_A_FOLDER = {
     "trusted_hosts": "a folder cannot vouch for itself",
@@ -86,7 +85,7 @@ def load_settings(
     *,
     folder_may_place: bool = True,
     flag_as_written: Callable[[str], str] = str,
-    on_invalid: Callable[[BadSetting], object] | None = None,
+    on_invalid: OnInvalid = None,
 ) -> Settings:
     """Load the settings, each checked under the name that the user wrote, for flags that of `flag_as_written`.
 
@@ -121,15 +120,13 @@ def load_settings(
     merged: dict[str, Any] = saved | user | folder | own
     merged |= bind_keys(merged, own, user, folder, saved, environ)
     settings = Settings(**merged)
-    check_key_addresses(settings, saved, user | folder | own, environ, SETTINGS_PAGE)
-    check_key_addresses(settings, folder, own, environ, file)
+    check_key_addresses(settings, saved, user | folder | own, environ, "The settings page")
+    check_key_addresses(settings, folder, own, environ, str(file))
     return settings
 
 
 def check_layer(
-    values: Mapping[str, object],
-    written_as: Callable[[str], str],
-    on_invalid: Callable[[BadSetting], object] | None = None,
+    values: Mapping[str, object], written_as: Callable[[str], str], on_invalid: OnInvalid
 ) -> dict[str, str]:
     """Return the settings of one source as texts, without those that are empty. Raise BadSetting for one that its type
     does not allow, or report it to `on_invalid` and leave it out."""
@@ -143,7 +140,7 @@ def check_layer(
 
 
 def read_variables(environ: Mapping[str, str]) -> dict[str, str]:
-    return {name: environ[environment_variable(name)] for name in DECLARED if environ.get(environment_variable(name))}
+    return {name: text for name in DECLARED if (text := environ.get(environment_variable(name)))}
 
 
 def environment_variable(name: str) -> str:
@@ -220,13 +217,10 @@ def change_settings(
             values = changed.texts
             changes[key] = bound = issue_key(key, text, values)
             changed = replace(changed, **dict[str, Any]({key: bound.also_for(trusted_origins(settings.trusted_hosts))}))
-    saved = {
-        name: text
-        for name, text in changed.texts.items()
-        if text and name in SAVABLE_SETTINGS and name not in elsewhere
-    }
+    savable = SAVABLE_SETTINGS - elsewhere.keys()
+    saved = {name: text for name, text in changed.texts.items() if text and name in savable}
     try:
-        check_key_addresses(changed, saved, elsewhere, environ, SETTINGS_PAGE)
+        check_key_addresses(changed, saved, elsewhere, environ, "The settings page")
     except BadSetting as error:
         advice = "Type the key for this address here, or set the address where its key is set."
         raise BadSetting(error.what, kept=error.kept, advice=advice) from None
@@ -245,50 +239,39 @@ def find_set_elsewhere(environ: Mapping[str, str] | None = None, file: Path = FO
     """Return the variable or the file that sets a setting, by its name; the page cannot change those."""
     environ = os.environ if environ is None else environ
     own = find_user_file(environ)
-    found = dict.fromkeys(read_settings_file(own, is_users=True), str(own)) | dict.fromkeys(
-        read_settings_file(file), str(file)
-    )
-    return found | {name: environment_variable(name) for name in read_variables(environ)}
+    return {
+        **dict.fromkeys(read_settings_file(own, is_users=True), str(own)),
+        **dict.fromkeys(read_settings_file(file), str(file)),
+        **{name: environment_variable(name) for name in read_variables(environ)},
+    }
 
 
 def check_key_addresses(
-    settings: Settings,
-    layer: Mapping[str, str],
-    above: Collection[str],
-    environ: Mapping[str, str],
-    file: Path,
+    settings: Settings, layer: Mapping[str, str], above: Collection[str], environ: Mapping[str, str], file: str
 ) -> None:
-    """Check the addresses of a layer that nothing above it sets."""
-    for name in KEY_OF_ADDRESS:
-        if name in layer and name not in above:
-            check_key_address(name, settings, layer, environ, file)
-
-
-def check_key_address(
-    name: str, settings: Settings, layer: Mapping[str, str], environ: Mapping[str, str], file: Path
-) -> None:
-    """Raise BadSetting if a layer would have a key that is not its own sent to an address of its own. The client that
-    carries the key would refuse it; this says it before anything runs, and names the file."""
-    key_name = KEY_OF_ADDRESS[name]
-    values = {each: getattr(settings, each) for each in KEY_TARGETS[key_name] if each} | {name: layer[name]}
-    address = find_key_address(key_name, values)
-    keys: list[Key] = [getattr(settings, key_name)] if getattr(settings, key_name) else []
-    if name == "model_base_url" and not keys:
-        provider = find_key_provider(key_name, values)
-        keys = [
-            variable_key(provider, each, environ, settings.trusted_hosts)
-            for each in PROVIDER_KEY_VARIABLES.get(provider, ())
-        ]
-    if "://" not in address or not any(keys) or any(key.allows(address) for key in keys):
-        return
-    host = format_origin(origin_of(address)).partition("://")[2]
-    raise BadSetting(
-        f"{file} sets {name} to {layer[name]}: your {key_name.removesuffix('_api_key')} key would be sent there, and "
-        "it is set elsewhere.",
-        kept="Nothing was sent.",
-        advice=f"If you trust that address, set {environment_variable('trusted_hosts')} to {host} in the environment; "
-        f"else remove {name} from {file}.",
-    )
+    """Raise BadSetting if a layer would have a key that is not its own sent to an address of its own, unless a layer
+    above it sets that address. The client that carries the key would refuse it; this says it before anything runs, and
+    names the file."""
+    for name, key_name in KEY_OF_ADDRESS.items():
+        if name not in layer or name in above:
+            continue
+        values = {each: getattr(settings, each) for each in KEY_TARGETS[key_name] if each} | {name: layer[name]}
+        address = find_key_address(key_name, values)
+        keys: list[Key] = [getattr(settings, key_name)] if getattr(settings, key_name) else []
+        if name == "model_base_url" and not keys:
+            provider = find_key_provider(key_name, values)
+            variables = PROVIDER_KEY_VARIABLES.get(provider, ())
+            keys = [variable_key(provider, each, environ, settings.trusted_hosts) for each in variables]
+        if "://" not in address or not any(keys) or any(key.allows(address) for key in keys):
+            continue
+        host = format_origin(origin_of(address)).partition("://")[2]
+        raise BadSetting(
+            f"{file} sets {name} to {layer[name]}: your {key_name.removesuffix('_api_key')} key would be sent there, "
+            "and it is set elsewhere.",
+            kept="Nothing was sent.",
+            advice=f"If you trust that address, set {environment_variable('trusted_hosts')} to {host} in the "
+            f"environment; else remove {name} from {file}.",
+        )
 
 
 def find_user_file(environ: Mapping[str, str]) -> Path:
@@ -297,9 +280,7 @@ def find_user_file(environ: Mapping[str, str]) -> Path:
     return Path(home) / "tablewright" / "config.toml"
 
 
-def read_settings_file(
-    file: Path, *, is_users: bool = False, on_invalid: Callable[[BadSetting], object] | None = None
-) -> dict[str, str]:
+def read_settings_file(file: Path, *, is_users: bool = False, on_invalid: OnInvalid = None) -> dict[str, str]:
     """Return the settings of a file as texts; the file may hold numbers and truth values as TOML writes them. Raise
     BadSetting for what is wrong, or report it to `on_invalid` and leave it out."""
     if not file.is_file():
@@ -332,7 +313,7 @@ def check_name_in_file(name: str, file: Path, *, is_users: bool) -> None:
         )
 
 
-def report_invalid(invalid: BadSetting, on_invalid: Callable[[BadSetting], object] | None) -> None:
+def report_invalid(invalid: BadSetting, on_invalid: OnInvalid) -> None:
     if on_invalid is None:
         raise invalid from None
     on_invalid(invalid)
@@ -350,7 +331,7 @@ def read_saved(home: Path) -> dict[str, str]:
     try:
         values = json.loads(path.read_text(encoding="utf-8"))
         found = {name: str(value) for name, value in values.items() if name in SAVABLE_SETTINGS - SECRET_SETTINGS}
-        hidden: Mapping[str, str] = values.get(ENCRYPTED_PART, {})
+        hidden: Mapping[str, str] = values.get("encrypted", {})
     except (OSError, ValueError, AttributeError) as error:
         raise BadSetting(
             f"{path} cannot be read: {error}.", advice="Remove it and save the settings on the page again."
@@ -388,7 +369,8 @@ def write_saved(home: Path, changes: Mapping[str, str]) -> None:
     if secrets := sorted(values.keys() & SECRET_SETTINGS):
         cipher = open_cipher(home, make=True)
         assert cipher is not None
-        plain[ENCRYPTED_PART] = {
+        # The one part of the file that is no setting.
+        plain["encrypted"] = {
             name: cipher.encrypt(encode_saved_key(name, values[name], values).encode()).decode() for name in secrets
         }
     write_private_file(home / SAVED_FILE, json.dumps(plain, indent=2).encode())
@@ -400,10 +382,6 @@ def open_cipher(home: Path, *, make: bool = False) -> Fernet | None:
     from cryptography.fernet import Fernet
 
     path = home / "settings.key"
-    if not path.is_file():
-        if not make:
-            return None
-        write_private_file(path, Fernet.generate_key())
     try:
         return Fernet(path.read_bytes())
     except (OSError, ValueError):

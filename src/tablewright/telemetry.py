@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from tablewright.settings import Settings
 
 METRIC_PREFIX = "tablewright"
-# Metrics have no login, so they are served to this machine alone.
-LOOPBACK = "127.0.0.1"
 # The unit of each, in the notation of UCUM, and its description.
 COUNTERS: Mapping[EventName, tuple[str, str]] = {
     "rows": ("{row}", "Rows processed"),
@@ -93,12 +91,13 @@ class Telemetry:
 
         assert self._prometheus is not None
         try:
-            server, thread = start_http_server(port, addr=LOOPBACK, registry=self._prometheus)
+            # Metrics have no login, so they are served to this machine alone.
+            server, thread = start_http_server(port, addr="127.0.0.1", registry=self._prometheus)
         except OSError as error:
             raise BadSetting(
-                f"{LOOPBACK}, port {port}, cannot be used: {error.strerror}.", advice="Choose another port."
+                f"127.0.0.1, port {port}, cannot be used: {error.strerror}.", advice="Choose another port."
             ) from None
-        self.address = f"http://{LOOPBACK}:{server.server_port}/metrics"
+        self.address = f"http://127.0.0.1:{server.server_port}/metrics"
         try:
             yield
         finally:

@@ -104,13 +104,11 @@ def format_value_for_field(field: Field, value: ComparableValue) -> tuple[str, b
             return f"{_format_plain_number(value.number)} {field.unit}".strip(), False
     if field.type == "text" and is_sign:
         return value.currency, bool(value.ambiguity)
-    if field.type == "text" and value.unit in _CALENDAR and value.number is not None:
-        return f"{_format_plain_number(value.number)} {_CALENDAR[value.unit]}{'s' if value.number != 1 else ''}", False
+    # Units of time that people write out.
+    written_out = {"yr": "year", "mo": "month"}.get(value.unit)
+    if field.type == "text" and written_out and value.number is not None:
+        return f"{_format_plain_number(value.number)} {written_out}{'s' if value.number != 1 else ''}", False
     return normalize_whitespace(value.raw).lstrip("#№ ") if field.type == "text" else value.raw, False
-
-
-# Units of time that people write out.
-_CALENDAR = {"yr": "year", "mo": "month"}
 
 
 def _format_plain_number(number: float) -> str:

@@ -15,12 +15,6 @@ from tablewright.text import content_stems
 
 Scope: TypeAlias = Literal["segment", "summary"]
 
-# Hits by words and hits by meaning that a hybrid search merges; more of them change no result on the first page.
-MERGED_HITS = 200
-# The weight of meaning against words, chosen with `evals/retrieval.py` on three data sets; anything between 0.2 and
-# 0.4 gives similar results.
-VECTOR_WEIGHT = 0.3
-
 
 class CorpusHit(Struct, frozen=True):
     """A segment, or a summary with the range of the document that it covers. `id` is its id in the store."""
@@ -107,9 +101,11 @@ class CorpusSearch:
         name = self._embedder.name
 
         def work(moment: Snapshot) -> SearchHits:
-            by_words = moment.search_text(query, MERGED_HITS, documents=documents, categories=categories)
+            # Hits of each kind that are merged; more of them change no result on the first page.
+            most = 200
+            by_words = moment.search_text(query, most, documents=documents, categories=categories)
             by_meaning = moment.search_vector(
-                vectors[0], MERGED_HITS, embedder=name, documents=documents, categories=categories
+                vectors[0], most, embedder=name, documents=documents, categories=categories
             ).found
             first = fuse_rankings(by_words, by_meaning)
             if by_words:
@@ -117,7 +113,7 @@ class CorpusSearch:
                 # Pseudo-relevance feedback: ten words of the five best hits, weak against those of the query.
                 for word, weight in moment.find_distinctive_words(dict(first[:5]), 10).items():
                     asked[word] = asked.get(word, 0) + 0.2 * weight
-                by_words = moment.search_text(asked, MERGED_HITS, documents=documents, categories=categories)
+                by_words = moment.search_text(asked, most, documents=documents, categories=categories)
             hits = load_segment_hits(moment, fuse_rankings(by_words, by_meaning)[:limit])
             return SearchHits(hits=hits, completeness="approximate", reason=NEAR)
 
@@ -125,9 +121,8 @@ class CorpusSearch:
 
 
 def load_segment_hits(moment: Snapshot, ranked: Ranked) -> tuple[CorpusHit, ...]:
-    parts = moment.segments([id for id, _ in ranked])
+    parts, scores = moment.segments([id for id, _ in ranked]), dict(ranked)
     documents = load_hit_documents(moment, parts)
-    scores = dict(ranked)
     return tuple(
         CorpusHit(
             id=part.id,
@@ -174,9 +169,11 @@ NEAR = "Nearness in meaning has no border: what is said in other words may be mi
 
 def fuse_rankings(by_words: Ranked, by_meaning: Ranked) -> Ranked:
     """Return the ranking by the weighted sum of both scores, each scaled to at most 1."""
-    scores = {id: (1 - VECTOR_WEIGHT) * score / by_words[0][1] for id, score in by_words}
+    # The weight of meaning, chosen with `evals/retrieval.py` on three data sets; 0.2 to 0.4 give similar results.
+    weight = 0.3
+    scores = {id: (1 - weight) * score / by_words[0][1] for id, score in by_words}
     if by_meaning:
         least, most = by_meaning[-1][1], by_meaning[0][1]
         for id, score in by_meaning:
-            scores[id] = scores.get(id, 0) + VECTOR_WEIGHT * ((score - least) / (most - least) if most > least else 1)
+            scores[id] = scores.get(id, 0) + weight * ((score - least) / (most - least) if most > least else 1)
     return sorted(scores.items(), key=lambda each: (-each[1], each[0]))

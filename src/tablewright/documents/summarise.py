@@ -8,7 +8,6 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from functools import cache
 
 from tablewright.domain.documents import Segment, Summary
 from tablewright.domain.model import Struct
@@ -20,8 +19,6 @@ from tablewright.text import FUNCTION_WORDS, content_stems, split_sentences
 CHUNK_TOKENS, MAX_CHUNK_TOKENS = 15_000, 20_000
 # As much as an embedding can represent, and a person reads at a glance.
 SUMMARY_WORDS = 150
-# Choosing takes quadratic time; so many sentences, spread over a chunk, represent it well.
-MAX_SCORED_SENTENCES = 150
 
 
 class SummarySentence(Struct, frozen=True):
@@ -69,10 +66,10 @@ def summarise_chunk(chunk: Sequence[Segment], title: str = "") -> str:
     opening = first_words(". ".join(head), SUMMARY_WORDS // 3)
     room = SUMMARY_WORDS - len(opening.split())
     spans = [(segment, span) for segment in chunk for span in split_sentences(segment.text)]
-    # Before their words are found, which takes as long as parsing the page.
-    if len(spans) > MAX_SCORED_SENTENCES:
-        step = len(spans) / MAX_SCORED_SENTENCES
-        spans = [spans[int(number * step)] for number in range(MAX_SCORED_SENTENCES)]
+    # Choosing takes quadratic time; 150 sentences, spread over a chunk, represent it well. Before words are found:
+    # that takes as long as parsing the page.
+    if len(spans) > 150:
+        spans = [spans[int(number * len(spans) / 150)] for number in range(150)]
     sentences = [sentence for segment, span in spans for sentence in summary_sentences(segment, *span)]
     chosen = sorted(choose_sentences(sentences, room), key=lambda sentence: sentence.place)
     body = " ".join(sentence.text for sentence in chosen)
@@ -99,7 +96,8 @@ def reads_as_sentence(text: str) -> bool:
 def choose_sentences(sentences: Sequence[SummarySentence], room: int) -> list[SummarySentence]:
     """Return the chosen sentences, each by the weight of the words that no earlier choice contains."""
     used = Counter(word for sentence in sentences for word in sentence.words)
-    weight = {word: weigh_word_count(count) for word, count in used.items() if len(word) > 2 or not word.isascii()}
+    # Nothing for a word that occurs once; the more often it occurs, the more the text is about it.
+    weight = {word: math.log(count) for word, count in used.items() if len(word) > 2 or not word.isascii()}
     early = {id(sentence): 1 + 0.5 / (1 + number / 4) for number, sentence in enumerate(sentences)}
     said: set[str] = set()
     chosen: list[SummarySentence] = []
@@ -125,12 +123,6 @@ def choose_sentences(sentences: Sequence[SummarySentence], room: int) -> list[Su
             said.update(sentence.words)
             room -= size
     return chosen
-
-
-@cache
-def weigh_word_count(count: int) -> float:
-    """Return 0 for a word that occurs once; the more often it occurs, the more the text is about it."""
-    return math.log(count)
 
 
 def first_words(text: str, words: int) -> str:

@@ -15,13 +15,13 @@ from gettext import c2py
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple, TypeAlias, TypeVar
 
-T = TypeVar("T")
-AskText: TypeAlias = Annotated[T, "ask"]
-PageText: TypeAlias = Annotated[T, "page"]
-ReportText: TypeAlias = Annotated[T, "report"]
+Shown = TypeVar("Shown")
+AskText: TypeAlias = Annotated[Shown, "ask"]
+PageText: TypeAlias = Annotated[Shown, "page"]
+ReportText: TypeAlias = Annotated[Shown, "report"]
 # Constants that are translated where they are shown, with their context: `STEPS: PageText[dict[str, str]]`. Of tables
 # the values are translated, and of tuples in them the first.
-ShortlistText: TypeAlias = Annotated[T, "shortlist"]
+ShortlistText: TypeAlias = Annotated[Shown, "shortlist"]
 
 # Those that come with us, as their speakers call them.
 LANGUAGES = {"en": "English", "de": "Deutsch"}

@@ -165,11 +165,8 @@ def _head_tags(site: Site, page: SamplePage) -> str:
         return f'<meta property="article:published_time" content="{page.published}">'
     # Only product pages lie two folders deep; shelves and the home page have no structured data.
     # The first price of a shop's page becomes its structured data.
-    if (
-        site.layout != "shop"
-        or page.path.count("/") < 2
-        or not (price := re.search(r"([£€$])\s?(\d[\d,.]*)", page.text))
-    ):
+    price = re.search(r"([£€$])\s?(\d[\d,.]*)", page.text)
+    if site.layout != "shop" or page.path.count("/") < 2 or not price:
         return ""
     offer = {"price": price[2], "priceCurrency": {"£": "GBP", "€": "EUR", "$": "USD"}[price[1]]}
     product = {"@context": "https://schema.org", "@type": "Product", "name": page.title, "offers": offer}

@@ -34,9 +34,8 @@ def _split_blocks(body: str) -> list[list[str]]:
 
 def _block_mark(lines: list[str]) -> str:
     # Longer marks come before those that they begin with.
-    mark = next(
-        (mark for mark in ("## ", "### ", "- ", "> ", "= ", "|| ", "| ", "~~ ", "~ ") if lines[0].startswith(mark)), ""
-    )
+    marks = ("## ", "### ", "- ", "> ", "= ", "|| ", "| ", "~~ ", "~ ")
+    mark = next((mark for mark in marks if lines[0].startswith(mark)), "")
     return mark.strip() or ("::" if " :: " in lines[0] else "")
 
 
@@ -51,10 +50,12 @@ def _block_html(lines: list[str]) -> str:
         case ">":
             return f"<blockquote><p>{' '.join(rest)}</p></blockquote>"
         case "=":
-            return "<p>" + "<br>\n".join(_label_html(line) for line in rest) + "</p>"
+            pairs = [line.partition(": ") for line in rest]
+            lines = [f"<strong>{label}:</strong> {value}" if colon else label for label, colon, value in pairs]
+            return "<p>" + "<br>\n".join(lines) + "</p>"
         case "::":
-            pairs = [line.split(" :: ", 1) for line in rest]
-            return "<dl>\n" + "\n".join(f"<dt>{term}</dt><dd>{text}</dd>" for term, text in pairs) + "\n</dl>"
+            terms = [line.split(" :: ", 1) for line in rest]
+            return "<dl>\n" + "\n".join(f"<dt>{term}</dt><dd>{text}</dd>" for term, text in terms) + "\n</dl>"
         case "||":
             return _markup_table_html([_split_markup_cells(line) for line in lines], headed=False, css="infobox")
         case "|":
@@ -98,11 +99,6 @@ def _markup_table_html(rows: list[list[str]], *, headed: bool, css: str) -> str:
         )
         lines[-1] += "</tr>"
     return "\n".join([*lines, "</table>"])
-
-
-def _label_html(line: str) -> str:
-    label, colon, value = line.partition(": ")
-    return f"<strong>{label}:</strong> {value}" if colon else line
 
 
 def _inline_html(text: str) -> str:

@@ -29,8 +29,6 @@ from tablewright.sample.search import sample_index
 from tablewright.sample.site import SamplePage, Site, site_address
 from tablewright.sample.world import sample_edition, sample_world
 
-# As the engines whose answers this one imitates, so that visitors have to ask for a second page.
-RESULTS_A_PAGE = 10
 # Sites differ by the Host header, which a browser cannot set: under this path the site is in the address.
 BROWSING = "/_/"
 # Addresses in links: of another site with its name, or of this one without.
@@ -227,8 +225,9 @@ def search_answer(asked: Mapping[str, str]) -> SampleResponse:
             body=b'{"error": "q is needed, and format=json"}', media_type="application/json", status=400
         )
     number = int(asked["pageno"]) if asked.get("pageno", "").isdecimal() else 1
-    skip = RESULTS_A_PAGE * max(0, number - 1)
-    found = sample_index().search(query, time_range=asked.get("time_range", ""), skip=skip, limit=RESULTS_A_PAGE)
+    # Ten a page, as the engines whose answers this one imitates, so that visitors have to ask for a second page.
+    skip = 10 * max(0, number - 1)
+    found = sample_index().search(query, time_range=asked.get("time_range", ""), skip=skip, limit=10)
     results = [
         {
             "url": result.page.url,

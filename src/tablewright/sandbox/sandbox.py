@@ -34,13 +34,6 @@ from tablewright.sandbox.worker import (
 DEFAULT_LIMITS = SandboxLimits()
 READING = SandboxWording()
 
-# What a process needs to find its libraries, its language models of text recognition and the plugins: a list of what is
-# passed on, since no list of secrets would be complete.
-INHERITED_VARIABLES = frozenset(
-    "PATH HOME LANG LANGUAGE TMPDIR TEMP TMP SYSTEMROOT VIRTUAL_ENV LD_LIBRARY_PATH DYLD_LIBRARY_PATH "
-    "TESSDATA_PREFIX TABLEWRIGHT_PLUGINS".split()
-)
-
 # Calls of one kind of work at once in this process, over all sandboxes, because each needs memory of its own: when many
 # people upload large files, they wait for each other. One person never takes the last place.
 MAX_CALLS_AT_ONCE = max(4, os.cpu_count() or 1)
@@ -134,10 +127,14 @@ class Sandbox:
 def without_secrets(environment: Mapping[str, str]) -> dict[str, str]:
     """Return the variables that a process needs to start and to find its libraries; no key, and no setting but the
     plugin folders."""
+    # What a process needs to find its libraries, its models of text recognition and the plugins: a list of what is
+    # passed on, since no list of secrets would be complete.
+    passed_on = (
+        "PATH HOME LANG LANGUAGE TMPDIR TEMP TMP SYSTEMROOT VIRTUAL_ENV LD_LIBRARY_PATH DYLD_LIBRARY_PATH "
+        "TESSDATA_PREFIX TABLEWRIGHT_PLUGINS"
+    ).split()
     return {
-        name: value
-        for name, value in environment.items()
-        if name in INHERITED_VARIABLES or name.startswith(("LC_", "PYTHON"))
+        name: value for name, value in environment.items() if name in passed_on or name.startswith(("LC_", "PYTHON"))
     }
 
 

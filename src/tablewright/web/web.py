@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import math
 import time
 from datetime import timedelta
 
@@ -180,9 +181,6 @@ def make_retrieved(fetched: Fetched, reading: Reading) -> Retrieved:
 
 # For answers that can change soon. It counts from the last request, so that a run of two hours can be repeated too.
 BRIEFLY = timedelta(hours=1)
-# A process notes no more often that it still sends requests; each note is a write to the store.
-NOTE_SECONDS = 60.0
-
 SEARCH, FAILED_SEARCH, REFUSAL, REQUEST = "search", "failed search", "refusal", "request"
 
 
@@ -220,7 +218,7 @@ class WebCache:
         self._engine = engine
         self._policy = policy
         self._began = utc_now()
-        self._noted = -NOTE_SECONDS
+        self._noted = -math.inf
         self._leads: dict[str, str] = {}
         """For each private address the start of the process that made the newest search that led there."""
 
@@ -333,7 +331,8 @@ class WebCache:
         return await self._cache.get(REQUEST, since, max_age=BRIEFLY) is not None
 
     async def _note_request(self) -> None:
-        if time.monotonic() - self._noted >= NOTE_SECONDS:
+        # Once a minute, because each note is a write to the store.
+        if time.monotonic() - self._noted >= 60.0:
             self._noted = time.monotonic()
             await self._cache.put(REQUEST, self._began, b"")
 

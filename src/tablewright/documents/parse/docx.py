@@ -14,8 +14,6 @@ from tablewright.errors import Unreadable
 from tablewright.extraction.layout.draft import Parsed, TextDraft, write_table
 from tablewright.text import remove_invisible
 
-# A part that unpacks to more is a zip bomb; the longest novels have a tenth.
-MAX_PART_BYTES = 100 * 1024**2
 _W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 
 
@@ -54,12 +52,14 @@ class _Package:
 
     def _part(self, member: str) -> _Element:
         """Return a member's XML. Raise `Unreadable` if it is too large, or declares entities, as no Word file does."""
+        # A part that unpacks to more is a zip bomb; the longest novels have a tenth.
+        most = 100 * 1024**2
         with self._archive.open(member) as file:
             # No more than that, whatever size it declares.
-            xml = file.read(MAX_PART_BYTES + 1)
-        if len(xml) > MAX_PART_BYTES:
+            xml = file.read(most + 1)
+        if len(xml) > most:
             raise Unreadable(
-                f"{self._name} unpacks to more than {MAX_PART_BYTES // 1024**2} MB of text, as only a zip bomb does.",
+                f"{self._name} unpacks to more than {most // 1024**2} MB of text, as only a zip bomb does.",
                 advice="If it is a real document, save it as PDF or divide it.",
             )
         if b"<!DOCTYPE" in xml[:4096] or b"<!ENTITY" in xml:

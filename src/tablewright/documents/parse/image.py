@@ -14,8 +14,6 @@ from tablewright.extraction.layout.draft import Parsed, TextDraft, write_layout
 from tablewright.extraction.layout.page_layout import PlacedWord, lay_out_page
 from tablewright.sandbox.limits import ParserDeadline
 
-# A decoded pixel takes three bytes, several times over.
-MAX_PIXELS = 100_000_000
 # Less than a worker may take: pages read by then are kept, instead of all being lost.
 SECONDS = 75.0
 # Stored with the document, whose readers may be others: it names no folder of this machine.
@@ -45,8 +43,9 @@ def _load_frames(content: bytes, name: str) -> Iterator[Any]:
 
     try:
         with Image.open(BytesIO(content)) as image:
-            if image.width * image.height > MAX_PIXELS:
-                raise Unreadable(f"{name} is an image of more than {MAX_PIXELS // 10**6} million pixels, too large.")
+            # A decoded pixel takes three bytes, several times over.
+            if image.width * image.height > 100_000_000:
+                raise Unreadable(f"{name} is an image of more than 100 million pixels, too large.")
             for number, frame in enumerate(ImageSequence.Iterator(image)):
                 # Far more than can be read in the time.
                 if number == 500:

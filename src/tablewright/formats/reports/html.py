@@ -7,7 +7,7 @@ from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 
-from tablewright.domain.research import Reference, Report
+from tablewright.domain.research import Report
 from tablewright.domain.text import shorten_text
 from tablewright.formats.reports import wording
 from tablewright.formats.reports.tidy import found_nothing
@@ -42,17 +42,14 @@ def _load_template() -> Template:
         "fewest_for_contents": 4,
         "shown_open": 12,
         "part_names": PARTS,
-        "quote_for": _shorten_best_quote,
+        # A tooltip of about five lines.
+        "quote_for": lambda reference, text: shorten_text(wording.choose_best_quote(reference, text), 320),
         "link": wording.safe_link,
         "host": wording.site_of_link,
         "address": wording.short_address,
         "source_title": wording.title_of_source,
     }
     return environment.get_template("report.html")
-
-
-def _shorten_best_quote(reference: Reference, text: str) -> str:
-    return shorten_text(wording.choose_best_quote(reference, text), 320)  # a tooltip of about five lines
 
 
 def _list_parts(report: Report, words: ReportWords) -> list[tuple[str, str, object]]:

@@ -63,7 +63,8 @@ def render_pdf_report(report: Report) -> bytes:
         invariant=1,
     )
     pages = PdfPages(report, size[0] - 2 * _MARGIN)
-    document.build(pages.flowables(), onFirstPage=pages.foot, onLaterPages=pages.foot)
+    flowables = [flowable for block in outline_report(report) for flowable in pages.outline_block(block)]
+    document.build(flowables, onFirstPage=pages.foot, onLaterPages=pages.foot)
     return stream.getvalue()
 
 
@@ -73,9 +74,6 @@ class PdfPages:
         self._width = width
         self._styles = _make_styles()
         self._anchored: set[int] = set()
-
-    def flowables(self) -> list[Any]:
-        return [flowable for block in outline_report(self._report) for flowable in self._block(block)]
 
     def foot(self, canvas: Any, document: Any) -> None:
         canvas.saveState()
@@ -89,7 +87,7 @@ class PdfPages:
         canvas.drawText(line)
         canvas.restoreState()
 
-    def _block(self, block: Block) -> list[Any]:
+    def outline_block(self, block: Block) -> list[Any]:
         match block:
             case Heading():
                 return [_add_bookmark(block, self._paragraph(self._text(block.text, "bold"), f"heading {block.level}"))]
@@ -137,7 +135,7 @@ class PdfPages:
 
     def _text(self, text: str, look: str = "") -> str:
         marked = "".join(
-            escape(words) if font == PLAIN else f'<font name="{font}">{escape(words)}</font>'
+            escape(words) if font == "Helvetica" else f'<font name="{font}">{escape(words)}</font>'
             for font, words in split_by_font(text)
         )
         tag = {"bold": "b", "italic": "i"}.get(look)
@@ -203,8 +201,6 @@ def _make_styles() -> dict[str, Any]:
     return {each.name: each for each in styles}
 
 
-# One of the 14 fonts that every PDF viewer has, so it need not be embedded.
-PLAIN = "Helvetica"
 # Fonts that viewers bring, each for words with one of these characters.
 _BROUGHT = {
     "HeiseiKakuGo-W5": re.compile(r"[\u3040-\u30ff]"),
@@ -225,7 +221,8 @@ def split_by_font(text: str) -> list[tuple[str, str]]:
 @lru_cache(maxsize=1 << 12)
 def choose_font(word: str) -> tuple[str, str]:
     if is_western(word):
-        return PLAIN, word
+        # One of the 14 fonts that every PDF viewer has, so it need not be embedded.
+        return "Helvetica", word
     points = frozenset(map(ord, word))
     fonts = find_installed_fonts()
     if name := next((name for name, glyphs in fonts if points <= glyphs), ""):

@@ -6,19 +6,12 @@ Most of its words were retrieved, so nothing is trusted; a renderer only has to 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TypeVar, cast
+from typing import Any
 
 import msgspec
 
-from tablewright.domain.research import (
-    Report,
-    ReportCell,
-    ReportTable,
-    Sentence,
-)
+from tablewright.domain.research import Report, ReportCell, ReportTable, Sentence
 from tablewright.text import clean_one_line
-
-_T = TypeVar("_T")
 
 
 def tidy_report(report: Report) -> Report:
@@ -49,25 +42,21 @@ def tidy_report(report: Report) -> Report:
     )
 
 
-def map_texts(value: _T, change: Callable[[str], str]) -> _T:
-    """Return the value with `change` applied to every text in it, at any depth."""
-    return cast("_T", _map_texts_in(value, change))
-
-
 def found_nothing(report: Report) -> bool:
     has_table = report.table is not None and any(cell.text for row in report.table.rows for cell in row)
     return report.answer is None and not report.summary and not report.sections and not has_table
 
 
-def _map_texts_in(value: object, change: Callable[[str], str]) -> object:
+def map_texts(value: Any, change: Callable[[str], str]) -> Any:
+    """Return the value with `change` applied to every text in it, at any depth."""
     if isinstance(value, str):
         return change(value)
     if isinstance(value, msgspec.Struct):
-        return type(value)(**{name: _map_texts_in(getattr(value, name), change) for name in value.__struct_fields__})
+        return type(value)(**{name: map_texts(getattr(value, name), change) for name in value.__struct_fields__})
     if isinstance(value, tuple):
-        return tuple(_map_texts_in(item, change) for item in value)
+        return tuple(map_texts(item, change) for item in value)
     if isinstance(value, Mapping):
-        return {_map_texts_in(key, change): _map_texts_in(item, change) for key, item in value.items()}
+        return {map_texts(key, change): map_texts(item, change) for key, item in value.items()}
     return value
 
 
@@ -84,7 +73,10 @@ def _tidy_table(table: ReportTable, known: frozenset[int]) -> ReportTable | None
     width = max([len(table.columns), *map(len, table.rows)])
     names = (*table.columns, *("" for _ in range(width - len(table.columns))))
     rows = tuple(
-        (*(_tidy_cell(cell, known) for cell in row), *(ReportCell() for _ in range(width - len(row))))
+        (
+            *(msgspec.structs.replace(cell, citations=_known_numbers(cell.citations, known)) for cell in row),
+            *(ReportCell() for _ in range(width - len(row))),
+        )
         for row in table.rows
         if width
     )
@@ -93,10 +85,6 @@ def _tidy_table(table: ReportTable, known: frozenset[int]) -> ReportTable | None
         return None
     columns = tuple(name or f"Column {place}" for place, name in enumerate(names, 1))
     return ReportTable(columns=columns, rows=rows, others=others)
-
-
-def _tidy_cell(cell: ReportCell, known: frozenset[int]) -> ReportCell:
-    return msgspec.structs.replace(cell, citations=_known_numbers(cell.citations, known))
 
 
 def _known_numbers(citations: tuple[int, ...], known: frozenset[int]) -> tuple[int, ...]:

@@ -80,15 +80,11 @@ def safe_link(url: str) -> str:
     if not re.fullmatch(r"https?://[^\s<>\"'`\\{}|^]{1,2040}", url, re.IGNORECASE):
         return ""
     try:
-        return (
-            url
-            if re.fullmatch(
-                r"(?:\w[\w-]*(?:\.\w[\w-]*)*\.?|\[[0-9a-f:.]+\])(?::\d{1,5})?", urlsplit(url).netloc, re.IGNORECASE
-            )
-            else ""
-        )
+        site = urlsplit(url).netloc
     except ValueError:
         return ""
+    host = re.fullmatch(r"(?:\w[\w-]*(?:\.\w[\w-]*)*\.?|\[[0-9a-f:.]+\])(?::\d{1,5})?", site, re.IGNORECASE)
+    return url if host else ""
 
 
 def site_of_link(url: str) -> str:

@@ -200,20 +200,11 @@ _SCREEN_READERS_ONLY = re.compile(
     re.IGNORECASE,
 )
 # Colours that backgrounds and hidden texts have; others are rarely named.
-_NAMED = {
-    "white": "ffffff",
-    "black": "000000",
-    "red": "ff0000",
-    "green": "008000",
-    "blue": "0000ff",
-    "yellow": "ffff00",
-    "gray": "808080",
-    "grey": "808080",
-    "silver": "c0c0c0",
-    "snow": "fffafa",
-    "ivory": "fffff0",
-    "whitesmoke": "f5f5f5",
-}
+_NAMED = dict(
+    colour.split("=")
+    for colour in """white=ffffff black=000000 red=ff0000 green=008000 blue=0000ff yellow=ffff00 gray=808080
+    grey=808080 silver=c0c0c0 snow=fffafa ivory=fffff0 whitesmoke=f5f5f5""".split()
+)
 
 
 class Visibility:

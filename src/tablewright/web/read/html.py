@@ -107,7 +107,9 @@ def choose_main_blocks(page: PageBlocks) -> list[PageBlock]:
     # An index: its links are its content.
     if _total_size(body) < min(_ENOUGH_CHARACTERS, _total_size(text) / 3):
         body = text
-    return list(_drop_repeated_links(body))
+    # Links that occur at every item, such as "Read more" or "Reply".
+    counts = Counter(block.text for block in body if _is_link_block(block))
+    return [block for block in body if not _is_link_block(block) or counts[block.text] < 3]
 
 
 def _mark_furniture(page: PageBlocks, total: int) -> list[bool]:
@@ -167,16 +169,10 @@ def _marked_main_blocks(blocks: Sequence[PageBlock]) -> Sequence[PageBlock]:
 
 def _drop_link_runs(blocks: Sequence[PageBlock]) -> Iterator[PageBlock]:
     """Yield the blocks without menus: runs of at least four short lines that are only links."""
-    for is_link, run in groupby(blocks, key=_is_menu_item):
+    for is_link, run in groupby(blocks, key=lambda block: _is_link_block(block) and not block.region & CENTRE):
         lines = list(run)
         if not is_link or len(lines) < 4:
             yield from lines
-
-
-def _drop_repeated_links(blocks: Sequence[PageBlock]) -> Iterator[PageBlock]:
-    """Return the blocks without links that occur at every item, such as "Read more" or "Reply"."""
-    counts = Counter(block.text for block in blocks if _is_link_block(block))
-    return (block for block in blocks if not _is_link_block(block) or counts[block.text] < 3)
 
 
 def _drop_teasers(blocks: Sequence[PageBlock]) -> Iterator[PageBlock]:
@@ -195,10 +191,6 @@ def _is_link_block(block: PageBlock) -> bool:
     return block.linked >= 0.8 * len(block.text) and len(block.text) < _PROSE_CHARACTERS and not block.is_heading
 
 
-def _is_menu_item(block: PageBlock) -> bool:
-    return _is_link_block(block) and not block.region & CENTRE
-
-
 def _total_size(blocks: Sequence[PageBlock]) -> int:
     return sum(len(block.text) for block in blocks)
 
@@ -210,18 +202,9 @@ MAX_JSON_CHARACTERS, MAX_JSON_NODES = 300_000, 5_000
 
 # Most reliable first.
 _PUBLISHED = (
-    *(
-        "article:published_time",
-        "og:published_time",
-        "datepublished",
-        "date",
-        "dc.date",
-        "dc.date.issued",
-        "dcterms.date",
-    ),
-    *("dcterms.issued", "pubdate", "publishdate", "publish-date", "publication_date", "citation_publication_date"),
-    *("sailthru.date", "parsely-pub-date"),
-)
+    "article:published_time og:published_time datepublished date dc.date dc.date.issued dcterms.date dcterms.issued "
+    "pubdate publishdate publish-date publication_date citation_publication_date sailthru.date parsely-pub-date"
+).split()
 _WORDS = re.compile(r"(?<=[a-z])(?=[A-Z])|[_-]+")
 
 # Properties of products, organisations, places, people, works, events and jobs. Articles, breadcrumbs, images and
@@ -264,7 +247,7 @@ class PageMarkup:
 
 def read_markup(root: _Element, url: str) -> PageMarkup:
     metas = _read_metas(root)
-    base = _first_attribute(root.iter("base"), "href")
+    base = next((href for each in root.iter("base") if (href := each.get("href"))), "")
     found = PageMarkup(base=absolute_url(base, url) or url if base else url)
     title = next((element for element in root.iter("title") if not _is_inside_svg(element)), None)
     found.title = clean_one_line(title.text or "") if title is not None else ""
@@ -458,10 +441,6 @@ def _meta_facts(metas: dict[str, str]) -> Iterator[tuple[str, str]]:
 def _key_label(key: str) -> str:
     known = {"sku": "SKU", "mpn": "MPN", "isbn": "ISBN", "productID": "Product ID", "vatID": "VAT ID", "duns": "DUNS"}
     return known.get(key) or _WORDS.sub(" ", key).strip().capitalize()
-
-
-def _first_attribute(elements: Iterable[_Element], attribute: str) -> str:
-    return next((value for element in elements if (value := element.get(attribute))), "")
 
 
 def _is_inside_svg(element: _Element) -> bool:

@@ -17,8 +17,6 @@ from tablewright.web.read.reading import MAX_CHARS, Reading, UnreadablePage
 
 # More lines than fit into `MAX_CHARS` unless they are nearly empty.
 MAX_LINES = 50_000
-# Deep nesting would make each line longer than the one before.
-MAX_PATH_CHARACTERS = 200
 
 
 def read_plain_text(text: str) -> Reading:
@@ -87,12 +85,13 @@ def _json_lines(data: Any) -> Iterator[str]:
         path, node = stack.pop()
         if isinstance(node, dict):
             inner = [(f"{path}.{clean_one_line(str(key))}".lstrip("."), value) for key, value in node.items()]
-            stack.extend((name[-MAX_PATH_CHARACTERS:], value) for name, value in reversed(inner))
+            # Deep nesting would make each line longer than the one before.
+            stack.extend((name[-200:], value) for name, value in reversed(inner))
         elif isinstance(node, list):
             if 0 < len(node) <= 50 and all(isinstance(each, str | int | float) for each in node):
                 yield _path_line(path, "; ".join(_plain_value(each) for each in node))
             else:
-                stack.extend((f"{path}[{at}]"[-MAX_PATH_CHARACTERS:], node[at]) for at in range(len(node) - 1, -1, -1))
+                stack.extend((f"{path}[{at}]"[-200:], node[at]) for at in range(len(node) - 1, -1, -1))
         elif node is not None and (shown := _plain_value(node)):
             yield _path_line(path, shown)
 
