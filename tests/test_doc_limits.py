@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tablewright import logs, services, threads
+from tablewright import logs, services
 from tablewright.engine import rows as slices
 from tablewright.engine.runs import background, queue, queue_database, worker
 from tablewright.formulas import formula, functions
@@ -22,6 +22,7 @@ from tablewright.sandbox.limits import SandboxLimits
 from tablewright.settings import DEFAULT_ROWS_AT_ONCE, Settings
 from tablewright.store import database, database_errors, workers
 from tablewright.strategies import compute, subject
+from tablewright.threads import THREAD_LIMITS
 from tablewright.web import provenance
 
 ROOT = Path(__file__).parents[1]
@@ -53,10 +54,10 @@ SERVER = (
     f"at most {table_cells.MAX_COPIED_CHARACTERS // 1_000_000} million characters",
     f"{grid_rows.MAX_ORDERS_PER_PERSON} sorted or searched views are kept for each person,"
     f" {grid_rows.MAX_ORDER_BYTES // MEGABYTE} MB in total",
-    f"in {threads.LOOKUP_THREADS} separate threads, each name once at a time,"
-    f" for at most {threads.LOOKUP_SECONDS:.0f} s",
-    f"kept for {threads.LOOKUP_KEPT_SECONDS:.0f} s",
-    f"have {threads.MODEL_THREADS} threads, functions of search packages and strategies {threads.FOREIGN_THREADS}",
+    f"in {THREAD_LIMITS.lookups} separate threads, each name once at a time,"
+    f" for at most {THREAD_LIMITS.lookup_seconds:.0f} s",
+    f"kept for {THREAD_LIMITS.lookup_kept_seconds:.0f} s",
+    f"have {THREAD_LIMITS.models} threads, functions of search packages and strategies {THREAD_LIMITS.foreign}",
     f"{USUAL.requests_per_second:.0f} requests a second for each person after a burst of {USUAL.burst};"
     f" {USUAL.streams} open streams",
     f"{USUAL.body // MEGABYTE} MB for a request, {USUAL.upload // MEGABYTE} MB for one that brings files,"

@@ -7,8 +7,6 @@ import re
 
 # One character that no address contains unescaped, so that a masked address is recognized (`Settings.with_shared`).
 MASK = "…"
-# Shorter secrets are not searched for in other texts: they would hide half of every text.
-MIN_SECRET_CHARACTERS = 4
 
 # `user:password@`, also where the password holds a slash or an @ that should have been escaped.
 _LOGIN = re.compile(

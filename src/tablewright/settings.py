@@ -22,7 +22,7 @@ import msgspec
 from tablewright.domain.access import Role
 from tablewright.errors import BadSetting
 from tablewright.keys import KEY_TARGETS, Key, issue_key, trusted_origins
-from tablewright.secrets import MASK, MIN_SECRET_CHARACTERS, find_secrets, mask_secrets
+from tablewright.secrets import MASK, find_secrets, mask_secrets
 
 JOBS_FILE = "jobs.db"
 # A hundred years: dates beyond the year 9999 cannot be represented.
@@ -395,7 +395,8 @@ class Settings:
         ]
         inside = [secret for text in (*texts.values(), *proxies) for secret in find_secrets(text)]
         found = {*inside, *(texts[name] for name in SECRET_SETTINGS)}
-        return sorted((each for each in found if len(each) >= MIN_SECRET_CHARACTERS), key=len, reverse=True)
+        # Shorter ones are not searched for in other texts: they would hide half of every text.
+        return sorted((each for each in found if len(each) >= 4), key=len, reverse=True)
 
     def __repr__(self) -> str:
         shown = self.shown

@@ -15,6 +15,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Coroutine, Hashable
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
+from dataclasses import dataclass
 from functools import partial
 from ipaddress import ip_address
 from typing import Any, Generic, NamedTuple, ParamSpec, TypeAlias, TypeVar
@@ -26,19 +27,24 @@ Result = TypeVar("Result")
 # What `socket.getaddrinfo` returns.
 Addresses: TypeAlias = list[Any]
 
-# Concurrent lookups of different names: a thread cannot be stopped, and the system may try for half a minute.
-LOOKUP_THREADS = 32
-# As long as the system waits for the first answer of a name server.
-LOOKUP_SECONDS = 5.0
-# Names of services that fail over change no faster.
-LOOKUP_KEPT_SECONDS = 30.0
-# Loading a model, and embedding, take whole cores; more at once would only make each slower.
-MODEL_THREADS = 4
-# For functions of search packages and strategies, which mostly wait for the network.
-FOREIGN_THREADS = 16
 
-_models = ThreadPoolExecutor(MODEL_THREADS, thread_name_prefix="models")
-_foreign = ThreadPoolExecutor(FOREIGN_THREADS, thread_name_prefix="foreign")
+@dataclass(frozen=True)
+class ThreadLimits:
+    # Concurrent lookups of different names: a thread cannot be stopped, and the system may try for half a minute.
+    lookups: int = 32
+    # As long as the system waits for the first answer of a name server.
+    lookup_seconds: float = 5.0
+    # Names of services that fail over change no faster.
+    lookup_kept_seconds: float = 30.0
+    # Loading a model, and embedding, take whole cores; more at once would only make each slower.
+    models: int = 4
+    # For functions of search packages and strategies, which mostly wait for the network.
+    foreign: int = 16
+
+
+THREAD_LIMITS = ThreadLimits()
+_models = ThreadPoolExecutor(THREAD_LIMITS.models, thread_name_prefix="models")
+_foreign = ThreadPoolExecutor(THREAD_LIMITS.foreign, thread_name_prefix="foreign")
 
 
 async def run_in_model_thread(
@@ -99,10 +105,10 @@ class NameLookups:
 
     def __init__(
         self,
-        seconds: float = LOOKUP_SECONDS,
+        seconds: float = THREAD_LIMITS.lookup_seconds,
         *,
-        threads: int = LOOKUP_THREADS,
-        kept_seconds: float = LOOKUP_KEPT_SECONDS,
+        threads: int = THREAD_LIMITS.lookups,
+        kept_seconds: float = THREAD_LIMITS.lookup_kept_seconds,
     ) -> None:
         self._seconds = seconds
         self._kept_seconds = kept_seconds

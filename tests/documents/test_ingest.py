@@ -13,7 +13,7 @@ import pytest
 
 from tablewright.documents.corpus import Corpus
 from tablewright.documents.ingest import Ingest, IngestProgress, IngestResult, find_files
-from tablewright.documents.segment import MAX_CHARACTERS
+from tablewright.documents.segment import SEGMENT_LIMITS
 from tablewright.domain.documents import Segment
 from tablewright.errors import NotFound
 from tablewright.llm import embedder
@@ -320,7 +320,7 @@ async def test_a_document_that_was_cut_into_segments_that_are_too_long_is_read_a
     [after] = [each for each in await library.store.documents.all() if each.name == "panels.txt"]
     assert (after.id, after.text_hash) == (before.id, before.text_hash)
     segments = await library.store.documents.segments_of(after.id)
-    assert max(len(each.segment.text) for each in segments) <= MAX_CHARACTERS
+    assert max(len(each.segment.text) for each in segments) <= SEGMENT_LIMITS.characters
     assert said(await library.add()) == (0, 0, 2, 0, 0)
 
 

@@ -4,14 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tablewright.documents.segment import (
-    ENOUGH_WORDS,
-    MAX_CHARACTERS,
-    MAX_TOKENS,
-    MAX_WORDS,
-    estimate_segment_tokens,
-    split_into_segments,
-)
+from tablewright.documents.segment import SEGMENT_LIMITS, estimate_segment_tokens, split_into_segments
 from tablewright.documents.summarise import SUMMARY_WORDS, split_macro_chunks, summarise_segments
 from tablewright.domain.documents import Segment
 from tablewright.extraction.layout.draft import Parsed
@@ -47,7 +40,7 @@ def test_a_markdown_heading_is_one() -> None:
 
 def test_a_long_paragraph_is_cut_between_sentences() -> None:
     segments = split_into_segments(Parsed(text=paragraph(1000), media="txt"))
-    assert all(ENOUGH_WORDS <= len(part.text.split()) <= MAX_WORDS for part in segments[:-1])
+    assert all(SEGMENT_LIMITS.enough_words <= len(part.text.split()) <= SEGMENT_LIMITS.words for part in segments[:-1])
     assert all(part.text.endswith(".") for part in segments[:-1])
 
 
@@ -61,27 +54,27 @@ def test_a_few_last_words_of_a_page_are_no_segment_of_their_own() -> None:
 def test_a_text_without_spaces_or_sentences_is_cut_too() -> None:
     segments = split_into_segments(Parsed(text="x" * 100_000, media="txt"))
     assert "".join(part.text for part in segments) == "x" * 100_000
-    assert max(len(part.text) for part in segments) <= MAX_CHARACTERS
+    assert max(len(part.text) for part in segments) <= SEGMENT_LIMITS.characters
 
 
 @pytest.mark.parametrize(
     ("line", "most"),
     [
-        pytest.param("a[" * 50_000, MAX_TOKENS, id="marks between letters"),
-        pytest.param("[" * 50_000, MAX_TOKENS, id="marks alone"),
-        pytest.param("12.5|" * 20_000, MAX_CHARACTERS, id="numbers and lines"),
-        pytest.param("www.example.com/a/b/" * 5_000, MAX_CHARACTERS, id="an endless address"),
-        pytest.param("这台逆变器把太阳能电池板的直流电转换成交流电" * 2_000, 2 * MAX_WORDS, id="Chinese"),
-        pytest.param("ソーラーパネルは晴れた日に最もよく発電します" * 2_000, 2 * MAX_WORDS, id="Japanese"),
-        pytest.param("แผงโซลาร์เซลล์ผลิตไฟฟ้าได้ดีที่สุดในวันที่แดดออก" * 2_000, 5 * MAX_WORDS, id="Thai"),
-        pytest.param("😀" * 50_000, MAX_TOKENS, id="pictures"),
-        pytest.param(("a" + " " * 3_000) * 100, MAX_CHARACTERS, id="more space than words"),
+        pytest.param("a[" * 50_000, SEGMENT_LIMITS.tokens, id="marks between letters"),
+        pytest.param("[" * 50_000, SEGMENT_LIMITS.tokens, id="marks alone"),
+        pytest.param("12.5|" * 20_000, SEGMENT_LIMITS.characters, id="numbers and lines"),
+        pytest.param("www.example.com/a/b/" * 5_000, SEGMENT_LIMITS.characters, id="an endless address"),
+        pytest.param("这台逆变器把太阳能电池板的直流电转换成交流电" * 2_000, 2 * SEGMENT_LIMITS.words, id="Chinese"),
+        pytest.param("ソーラーパネルは晴れた日に最もよく発電します" * 2_000, 2 * SEGMENT_LIMITS.words, id="Japanese"),
+        pytest.param("แผงโซลาร์เซลล์ผลิตไฟฟ้าได้ดีที่สุดในวันที่แดดออก" * 2_000, 5 * SEGMENT_LIMITS.words, id="Thai"),
+        pytest.param("😀" * 50_000, SEGMENT_LIMITS.tokens, id="pictures"),
+        pytest.param(("a" + " " * 3_000) * 100, SEGMENT_LIMITS.characters, id="more space than words"),
     ],
 )
 def test_no_segment_is_longer_than_it_may_be_whatever_the_text_is(line: str, most: int) -> None:
     segments = split_into_segments(Parsed(text=line, media="txt"))
     assert max(len(part.text) for part in segments) <= most
-    assert max(estimate_segment_tokens(part.text, 0, len(part.text)) for part in segments) <= MAX_TOKENS
+    assert max(estimate_segment_tokens(part.text, 0, len(part.text)) for part in segments) <= SEGMENT_LIMITS.tokens
     assert len(segments) <= 2 + 2 * len(line) // min(most, 1_000)
     assert "".join("".join(part.text.split()) for part in segments) == "".join(line.split())
 
@@ -112,7 +105,7 @@ def test_nothing_but_space_is_left_out(parts: list[str], between: str, times: in
     text = between.join(parts) * times
     pages = (0, len(text) // 2) if len(text) > 10 else ()
     segments = split_into_segments(Parsed(text=text, media="md", page_starts=pages))
-    assert all(len(part.text) <= MAX_CHARACTERS for part in segments)
+    assert all(len(part.text) <= SEGMENT_LIMITS.characters for part in segments)
     at = 0
     for segment in segments:
         assert text[at : segment.start].strip() == ""

@@ -19,7 +19,7 @@ from tablewright.arrays import NDArray, np
 from tablewright.documents.indexed_document import IndexedDocument, index_file, index_file_with_parser
 from tablewright.documents.parse.parser import Parser, file_ending
 from tablewright.documents.parse.pool import parse_files
-from tablewright.documents.segment import MAX_CHARACTERS
+from tablewright.documents.segment import SEGMENT_LIMITS
 from tablewright.domain.documents import Annotation, Document
 from tablewright.domain.model import Struct
 from tablewright.domain.retrieved import hash_content
@@ -123,7 +123,7 @@ class Ingest:
         One that an earlier version cut into overlong segments is read again: its text and its quotes stay the same."""
         known = await self._store.documents.known()
         unread = {document.path for document in await self._store.documents.all(readable=False)}
-        badly_cut = await self._store.documents.with_long_segments(MAX_CHARACTERS)
+        badly_cut = await self._store.documents.with_long_segments(SEGMENT_LIMITS.characters)
         tally = IngestTally()
         # Under another ending the same bytes are parsed differently.
         there = {(file_hash, path_suffix(path)): path for path, (_, file_hash) in known.items() if file_hash}

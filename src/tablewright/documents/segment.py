@@ -2,7 +2,7 @@
 
 A segment is whole paragraphs of one page under one heading, 150 to 300 words. Only a longer paragraph is cut, between
 sentences if it has any. Whatever the text is (a script without spaces, one long line, only punctuation), no segment has
-more than `MAX_CHARACTERS` or `MAX_TOKENS`.
+more `characters` or `tokens` than `SEGMENT_LIMITS` allow.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterator
+from dataclasses import dataclass
 from itertools import islice
 
 from msgspec import structs
@@ -19,16 +20,22 @@ from tablewright.domain.model import Struct
 from tablewright.domain.text import normalize_whitespace
 from tablewright.extraction.layout.draft import Parsed
 
-# A segment with so many words ends with its paragraph.
-ENOUGH_WORDS = 150
-# The embedder represents about as many words well.
-MAX_WORDS = 300
-# Fewer words say too little alone: they go with the text after them.
-FEW_WORDS = 40
-# 300 words of prose have about 2,000 characters, of German 2,300: this only cuts text that is not prose.
-MAX_CHARACTERS = 4_000
-# As estimated by `estimate_segment_tokens`. 300 words of prose have about 500, of decimal numbers 1,500.
-MAX_TOKENS = 2_000
+
+@dataclass(frozen=True)
+class SegmentLimits:
+    # A segment with so many words ends with its paragraph.
+    enough_words: int = 150
+    # The embedder represents about as many words well.
+    words: int = 300
+    # Fewer words say too little alone: they go with the text after them.
+    few_words: int = 40
+    # 300 words of prose have about 2,000 characters, of German 2,300: this only cuts text that is not prose.
+    characters: int = 4_000
+    # As estimated by `estimate_segment_tokens`. 300 words of prose have about 500, of decimal numbers 1,500.
+    tokens: int = 2_000
+
+
+SEGMENT_LIMITS = SegmentLimits()
 
 # Chinese and Japanese, and Thai, Lao, Khmer and Burmese, are written without spaces: two ideographs or five letters
 # count as a word there. Elsewhere 40 characters without a space count as one.
@@ -93,18 +100,18 @@ def group_pieces(text: str, found: list[SegmentPiece]) -> list[list[SegmentPiece
     for piece in found:
         words = count_piece_words(group)
         full = (
-            words >= ENOUGH_WORDS
-            or words + piece.words > MAX_WORDS
+            words >= SEGMENT_LIMITS.enough_words
+            or words + piece.words > SEGMENT_LIMITS.words
             or (group and not fits_in_segment(text, group[0], piece))
         )
-        if group and (full or (piece.is_heading and count_piece_words(group) >= FEW_WORDS)):
+        if group and (full or (piece.is_heading and count_piece_words(group) >= SEGMENT_LIMITS.few_words)):
             # A heading goes with the text below it.
             headless = len(group) > 1 and group[-1].is_heading
             made.append(group[:-1] if headless else group)
             group = group[-1:] if headless else []
         group.append(piece)
     # A page number or the end of a sentence goes with the segment before it.
-    crumb = bool(group) and count_piece_words(group) < FEW_WORDS and not group[0].is_heading
+    crumb = bool(group) and count_piece_words(group) < SEGMENT_LIMITS.few_words and not group[0].is_heading
     if crumb and made and fits_in_segment(text, made[-1][0], group[-1]):
         made[-1] += group
     elif group:
@@ -120,9 +127,12 @@ def fits_in_segment(text: str, first: SegmentPiece, last: SegmentPiece) -> bool:
     """Return True if the text from one piece to another has few enough characters and tokens for a segment."""
     characters = last.end - first.start
     # Each token has at least one character.
-    if characters <= MAX_TOKENS:
+    if characters <= SEGMENT_LIMITS.tokens:
         return True
-    return characters <= MAX_CHARACTERS and estimate_segment_tokens(text, first.start, last.end) <= MAX_TOKENS
+    return (
+        characters <= SEGMENT_LIMITS.characters
+        and estimate_segment_tokens(text, first.start, last.end) <= SEGMENT_LIMITS.tokens
+    )
 
 
 def estimate_segment_tokens(text: str, start: int, end: int) -> int:
@@ -167,12 +177,12 @@ def split_paragraph(text: str, start: int, end: int) -> Iterator[SegmentPiece]:
     # Start and end of each; only as many as are needed for the next part.
     words: list[tuple[int, int]] = []
     while True:
-        words += [word.span() for word in islice(found, MAX_WORDS + FEW_WORDS - len(words))]
+        words += [word.span() for word in islice(found, SEGMENT_LIMITS.words + SEGMENT_LIMITS.few_words - len(words))]
         most = count_fitting_words(text, words)
         if most == len(words):
             break
         # So that the rest is not too short.
-        if len(words) < most + FEW_WORDS:
+        if len(words) < most + SEGMENT_LIMITS.few_words:
             most = max(1, min(most, len(words) * 2 // 3))
         cuts = [cut.end() for cut in _SENTENCE_END.finditer(text, words[most // 2][0], words[most - 1][1])]
         if cuts:
@@ -187,10 +197,10 @@ def count_fitting_words(text: str, words: list[tuple[int, int]]) -> int:
     """Return how many of the words fit into one segment."""
     if not words:
         return 0
-    begin, ends = words[0][0], [end for _, end in words[:MAX_WORDS]]
-    count = bisect_right(ends, begin + MAX_CHARACTERS)
-    if ends[count - 1] - begin > MAX_TOKENS:
-        tokens = islice(_TOKEN.finditer(text, begin, ends[count - 1]), MAX_TOKENS, None)
+    begin, ends = words[0][0], [end for _, end in words[: SEGMENT_LIMITS.words]]
+    count = bisect_right(ends, begin + SEGMENT_LIMITS.characters)
+    if ends[count - 1] - begin > SEGMENT_LIMITS.tokens:
+        tokens = islice(_TOKEN.finditer(text, begin, ends[count - 1]), SEGMENT_LIMITS.tokens, None)
         beyond = next(tokens, None)
         count = count if beyond is None else bisect_right(ends, beyond.start())
     return count

@@ -84,7 +84,6 @@ def _split_cell(value: LineCell, mark: re.Pattern[str]) -> Iterator[LineCell]:
 
 # ── the sides of a size ──────────────────────────────────────────────────────────────────────────────────────────────
 
-_SIDES = {"l": "Length", "w": "Width", "b": "Width", "h": "Height", "d": "Depth", "t": "Thickness"}
 _SIDE = r"(?:length|width|breadth|height|depth|thickness|[lwbhdt])"
 _LEGEND = re.compile(rf"(?<!\w){_SIDE}(?:\s?[x×*/]\s?{_SIDE}){{1,2}}(?!\w)", re.IGNORECASE)
 # A number of a size with its own unit, as in 12' x 3".
@@ -101,7 +100,8 @@ def _read_dimensions(label: str, value: LineCell, context: str) -> Iterator[Prop
     )
     if legend is None or size is None:
         return
-    names = [_SIDES[name[0].lower()] for name in re.findall(_SIDE, legend[0], re.IGNORECASE)]
+    sides = {"l": "Length", "w": "Width", "b": "Width", "h": "Height", "d": "Depth", "t": "Thickness"}
+    names = [sides[name[0].lower()] for name in re.findall(_SIDE, legend[0], re.IGNORECASE)]
     places = list(_SIZE_NUMBER.finditer(value.text, size.start, size.end))
     unit = size.unit or parse_comparable("1", label).unit
     if not len(names) == len(size.sizes) == len(places):

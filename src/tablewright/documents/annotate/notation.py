@@ -53,14 +53,6 @@ def _day_first_by_words(text: str, written: str) -> bool | None:
 
 # ── known by its format ──────────────────────────────────────────────────────────────────────────────────────────────
 
-# Formats that are recognised without a label; bounded so that no text makes them slow.
-_FORMATS = {
-    "E-mail": re.compile(r"(?<![\w.+-])[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,4}(?![\w@])"),
-    "Website": re.compile(r"(?<![\w@.])(?:https?://|www\.)[^\s<>\"'()|]{3,200}(?<![.,;:!?])"),
-    "Phone": re.compile(r"(?<![\w+])\+\d(?:[ ()./-]{0,2}\d){6,14}(?!\w)"),
-    "IBAN": re.compile(r"(?<!\w)[A-Z]{2}\d{2}(?: ?[A-Z\d]{4}){2,7}(?: ?[A-Z\d]{1,3})?(?!\w)"),
-}
-
 
 def find_formatted_facts(
     text: str, labelled: Collection[tuple[int, int]], day_first: bool | None
@@ -83,8 +75,15 @@ def _find_single_values(text: str) -> Iterator[tuple[str, int, int]]:
     dates = [date for date in read_dates(text) if len(date.iso) == 10 and not date.doubtful]
     if len({date.iso for date in dates}) == 1:
         yield "Date", dates[0].start, dates[0].end
-    for label, pattern in _FORMATS.items():
-        found = [each for each in pattern.finditer(text) if label != "IBAN" or is_valid_iban(each[0])]
+    # Formats that are recognised without a label; bounded so that no text makes them slow.
+    formats = {
+        "E-mail": re.finditer(r"(?<![\w.+-])[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,4}(?![\w@])", text),
+        "Website": re.finditer(r"(?<![\w@.])(?:https?://|www\.)[^\s<>\"'()|]{3,200}(?<![.,;:!?])", text),
+        "Phone": re.finditer(r"(?<![\w+])\+\d(?:[ ()./-]{0,2}\d){6,14}(?!\w)", text),
+        "IBAN": re.finditer(r"(?<!\w)[A-Z]{2}\d{2}(?: ?[A-Z\d]{4}){2,7}(?: ?[A-Z\d]{1,3})?(?!\w)", text),
+    }
+    for label, places in formats.items():
+        found = [each for each in places if label != "IBAN" or is_valid_iban(each[0])]
         if len({each[0].casefold() for each in found}) == 1:
             yield label, *found[0].span()
 

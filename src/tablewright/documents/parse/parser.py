@@ -22,7 +22,6 @@ from tablewright.plugins import find_plugins, plugin_names
 from tablewright.web.read import UnreadablePage as NothingToRead
 from tablewright.web.read.reader import decode_bytes
 
-GROUP = "tablewright.parsers"
 # Formats with first bytes of their own: without these the name is wrong.
 _BINARY_KINDS = frozenset(("pdf", "docx", "xlsx", "xls", "ods", "png", "jpg", "tiff"))
 
@@ -141,12 +140,12 @@ def _kind_of_old_office(ending: str, name: str) -> str:
 @cache
 def known_endings() -> frozenset[str]:
     """Return the endings of readable files, which are the plugin_names of the parsers' entry points."""
-    return frozenset(plugin_names(GROUP))
+    return frozenset(plugin_names("tablewright.parsers"))
 
 
 @cache
 def find_parser(kind: str) -> Parser:
-    found = find_plugins(GROUP, kind)
+    found = find_plugins("tablewright.parsers", kind)
     if not found:
         raise Unreadable(f"No parser for {kind} files is installed.")
     entry = found[0]

@@ -201,14 +201,6 @@ def _make_styles() -> dict[str, Any]:
     return {each.name: each for each in styles}
 
 
-# Fonts that viewers bring, each for words with one of these characters.
-_BROUGHT = {
-    "HeiseiKakuGo-W5": re.compile(r"[\u3040-\u30ff]"),
-    "HYGothic-Medium": re.compile(r"[\u1100-\u11ff\uac00-\ud7af]"),
-    "STSong-Light": re.compile(r"[\u2e80-\u9fff\uf900-\ufaff\uff00-\uffef]"),
-}
-
-
 def split_by_font(text: str) -> list[tuple[str, str]]:
     """Return the text in stretches, each with the name of its font.
 
@@ -227,7 +219,13 @@ def choose_font(word: str) -> tuple[str, str]:
     fonts = find_installed_fonts()
     if name := next((name for name, glyphs in fonts if points <= glyphs), ""):
         return name, word
-    if name := next((name for name, pattern in _BROUGHT.items() if pattern.search(word)), ""):
+    # Fonts that viewers bring, each for words with one of these characters.
+    brought = {
+        "HeiseiKakuGo-W5": re.search(r"[\u3040-\u30ff]", word),
+        "HYGothic-Medium": re.search(r"[\u1100-\u11ff\uac00-\ud7af]", word),
+        "STSong-Light": re.search(r"[\u2e80-\u9fff\uf900-\ufaff\uff00-\uffef]", word),
+    }
+    if name := next((name for name, found in brought.items() if found), ""):
         pdfmetrics.registerFont(UnicodeCIDFont(name))
         return name, word
     # No font has all of the word: the one with most of its characters, and a question mark for the others.

@@ -21,11 +21,6 @@ CHUNK_BYTES = 1024 * 1024
 # Enough for the detector; its time grows with the sample.
 GUESS_BYTES = 64 * 1024
 
-# In the order of preference where the detector finds several equally likely.
-_LEGACY = (
-    *("cp1252", "cp932", "gb18030", "big5", "euc_kr", "euc_jp", "cp1251", "cp1250", "cp1253", "cp1254"),
-    *("cp1255", "cp1256", "koi8_r", "cp437", "cp850", "mac_roman"),
-)
 # Lines of ASCII say nothing of an encoding, and would water down the detector's statistics.
 _NON_ASCII_LINE = re.compile(rb"(?<![^\r\n])[^\r\n]*[\x80-\xff][^\r\n]*[\r\n]*")
 
@@ -168,17 +163,20 @@ def _open_legacy_text(path: Path, bad: int) -> TextFile:
 
 def _guess_encoding(lines: bytes) -> str | None:
     beyond_ascii = sum(1 for byte in lines if byte > 127)
-    # Fewer bytes beyond ASCII fit any encoding: then it is Western European, or damage.
-    candidates = _LEGACY if beyond_ascii >= 6 else _LEGACY[:1]
+    # In the order of preference where the detector finds several equally likely. Fewer bytes beyond ASCII fit any
+    # encoding: then it is Western European, or damage.
+    candidates = "cp1252 cp932 gb18030 big5 euc_kr euc_jp cp1251 cp1250 cp1253 cp1254".split()
+    candidates += "cp1255 cp1256 koi8_r cp437 cp850 mac_roman".split()
+    candidates = candidates if beyond_ascii >= 6 else candidates[:1]
     # C1 control characters, or a ÿ (byte FF) that ends no syllable: bytes of something else than text.
     matches = [
         match
-        for match in from_bytes(lines, cp_isolation=[*candidates])
+        for match in from_bytes(lines, cp_isolation=candidates)
         if not re.search(r"[\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f]|(?<![^\W\d_])ÿ", str(match))
     ]
     if not matches:
         return None
-    # Equal results are common among relatives such as cp1252 and cp1250; the order of `_LEGACY` breaks the tie.
+    # Equal results are common among relatives such as cp1252 and cp1250; the order of `candidates` breaks the tie.
     best = min((match.chaos, -match.coherence) for match in matches)
     alike = {str(match) for match in matches if (match.chaos, -match.coherence) == best}
     for encoding in candidates:

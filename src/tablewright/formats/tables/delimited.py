@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from _csv import Reader
 
 
-# Enough for SAMPLE_RECORDS of long lines. Larger: every candidate separator reads it again; smaller: a long header or a
+# Enough for 200 long lines. Larger: every candidate separator reads it again; smaller: a long header or a
 # few long quoted texts would fill it.
 SAMPLE_CHARS = 256 * 1024
 # One more line after the last. It comes back as a record of its own unless a quoted field swallowed it, which is how an
@@ -159,10 +159,6 @@ def _first_line_of_value(record: Sequence[str], last_line: int) -> int:
     return last_line - len(re.findall(r"\r\n|\r|\n", record[-1]))
 
 
-# Larger: slower for each candidate; smaller: a preamble or a few odd lines would outvote the table.
-SAMPLE_RECORDS = 200
-# The quote shows in the first lines, and its search reads the sample three times for each separator.
-QUOTE_SAMPLE_CHARS = 64 * 1024
 # Where two score alike, the character that is rarer inside values comes first.
 DELIMITERS = ("\t", "|", ";", ",")
 # A separator for files that have none: our own exports quote a value that holds it.
@@ -237,9 +233,11 @@ def _score_dialect(sample: str, dialect: Dialect, *, whole: bool) -> float:
 def _sample_records(sample: str, dialect: Dialect, *, whole: bool) -> list[list[str]]:
     """Return the first records with every quoted value as "Q": its content says nothing about the dialect."""
     plain = _quoted_value_pattern(dialect).sub(r"\1Q", sample)
-    lines = list(islice(io.StringIO(plain, newline=""), SAMPLE_RECORDS + 1))
+    # Larger: slower for each candidate; smaller: a preamble or a few odd lines would outvote the table.
+    most = 200
+    lines = list(islice(io.StringIO(plain, newline=""), most + 1))
     # The last line of a sample may be cut in the middle, and would count as a record of the wrong width.
-    if len(lines) > 1 and not (whole and len(lines) <= SAMPLE_RECORDS):
+    if len(lines) > 1 and not (whole and len(lines) <= most):
         lines.pop()  # it may be cut
     csv.field_size_limit(TABLE_LIMITS.value_characters)
     records = csv.reader(lines, **dialect.reader_options())  # type: ignore[arg-type]
@@ -282,8 +280,9 @@ def _clean_share(records: list[list[str]], dialect: Dialect) -> float:
 
 def _detect_quote(sample: str, delimiter: str) -> str:
     """Return the quote: the apostrophe only if every value that starts with one ends with one, and none has quotes."""
-    if len(sample) > QUOTE_SAMPLE_CHARS:
-        sample = sample[: sample.rfind("\n", 0, QUOTE_SAMPLE_CHARS)]
+    # The quote shows in the first lines, and its search reads the sample three times for each separator.
+    if len(sample) > 64 * 1024:
+        sample = sample[: sample.rfind("\n", 0, 64 * 1024)]
     if "'" not in sample:
         return '"'
     between = re.escape(delimiter)

@@ -153,8 +153,6 @@ class CalamineErrors:
         ) from error
 
 
-_REFERENCE = re.compile(r"([A-Z]{1,3})([0-9]+)")
-
 # A currency, and whether its amounts have cents.
 MoneyFormat: TypeAlias = tuple[str, bool]
 # Row and column, from 0.
@@ -228,7 +226,7 @@ def _find_cells_with_style(
 
 def _parse_reference(reference: str) -> Place:
     """Return row and column of a reference: (2, 1) for "B3"."""
-    found = _REFERENCE.fullmatch(reference)
+    found = re.fullmatch(r"([A-Z]{1,3})([0-9]+)", reference)
     if found is None:
         raise ValueError(reference)
     column = 0
@@ -239,8 +237,6 @@ def _parse_reference(reference: str) -> Place:
 
 # From here on sector numbers are marks (end of chain, free, table), not places.
 _END_OF_CHAIN = 0xFFFFFFF0
-# "Book" is the stream of Excel 5 and 95; some programs write capitals.
-_NAMES = frozenset(name.encode("utf-16-le") for name in ("Workbook\0", "Book\0", "WORKBOOK\0", "BOOK\0"))
 # Record types of BIFF8, the format of sheets in .xls.
 _BOF, _EOF, _SHEET, _FORMULA, _BOOLEAN_OR_ERROR = 0x809, 0x0A, 0x85, 0x06, 0x205
 
@@ -307,7 +303,8 @@ class CompoundFile:
         # An entry has 128 bytes: the name in 64 bytes, its length at 64, the first sector and the size at 116.
         for at in range(0, len(directory), 128):
             name = directory[at : at + struct.unpack_from("<H", directory, at + 64)[0]]
-            if name in _NAMES:
+            # "Book" is the stream of Excel 5 and 95; some programs write capitals.
+            if name.decode("utf-16-le", "replace").capitalize() in ("Workbook\0", "Book\0"):
                 start, size = struct.unpack_from("<II", directory, at + 116)
                 return self._chain(start)[:size]
         raise ValueError("no workbook")

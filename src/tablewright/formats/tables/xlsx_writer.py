@@ -38,9 +38,6 @@ from tablewright.temporary import make_temporary_folder, remove_temporary_folder
 # Pale backgrounds by confidence or status, so that black text stays readable on each.
 COLOURS = {"high": "#E2F0D9", "medium": "#FFF7CC", "low": "#FCE4D0", "FLAGGED": "#F8CBCB", "FAILED": "#E7E6E6"}
 
-# How many decimals the owner wrote, with and without thousands; Excel knows at most 15 digits.
-_GROUPED = re.compile(r"[+-]?[0-9]{1,3}(,[0-9]{3})+(?:\.([0-9]+))?")
-_DECIMALS = re.compile(r"[+-]?[0-9]*\.([0-9]{1,15})")
 # Two characters that XML forbids and xlsxwriter does not escape: Excel would call the file damaged.
 _NOT_XML = str.maketrans({"\ufffe": "\ufffd", "\uffff": "\ufffd"})
 
@@ -250,9 +247,10 @@ def _number_format(raw: str | None) -> str:
     """Return a format with as many decimals as the owner wrote."""
     if raw is None:
         return ""
-    if match := _GROUPED.fullmatch(raw):
+    if match := re.fullmatch(r"[+-]?[0-9]{1,3}(,[0-9]{3})+(?:\.([0-9]+))?", raw):
         return "#,##0" + ("." + "0" * len(match[2]) if match[2] else "")
-    match = _DECIMALS.fullmatch(raw)
+    # Excel knows at most 15 digits.
+    match = re.fullmatch(r"[+-]?[0-9]*\.([0-9]{1,15})", raw)
     return "0." + "0" * len(match[1]) if match else ""
 
 

@@ -78,53 +78,6 @@ _CHALLENGE = Wall(
         r"<title>\s*(?:Just a moment\.\.\.|Attention Required! \| Cloudflare|DDoS-Guard|Pardon Our Interruption)",
     ),
 )
-_PAYWALL = Wall(
-    why="the page can be read only by subscribers",
-    words=_any_of(
-        r"\bsubscribe (?:now )?(?:to|for) (?:continue|keep|read|unlock|get|full|unlimited)\b",
-        r"\b(?:article|story|content|page) is (?:only )?(?:available |reserved )?(?:for|to|exclusive to)"
-        r" (?:paying |premium )?(?:subscribers|members)\b",
-        r"\bto (?:continue|keep) reading\b",
-        r"\byou(?:['’]ve| have) (?:reached|used|read) (?:your|all|the) .{0,40}\b(?:limit|articles)\b",
-        r"\balready a (?:subscriber|member)\b",
-        r"\bweiterlesen mit\b|\bum (?:den Artikel )?weiterzulesen\b|\bjetzt abonnieren\b",
-        r"\bréservé aux abonnés\b|\babonnez-vous pour\b",
-        r"\b(?:solo|exclusivo) para suscriptores\b|\bsuscríbete para\b",
-    ),
-    markup=re.compile(r'"isAccessibleForFree"\s*:\s*"?false', re.IGNORECASE),
-)
-_LOGIN = Wall(
-    why="the page can be read only after a login",
-    words=_any_of(
-        r"\b(?:log|sign) ?in (?:or (?:sign up|register|join|create an account) )?(?:in order )?to"
-        r" (?:continue|view|see|read|access|use)\b",
-        r"\b(?:you (?:must|need to|have to)|please) (?:be logged in|log ?in|sign ?in|be signed in)\b",
-        r"\bjoin (?:now )?to (?:view|see)\b",
-        r"\bmembers only\b",
-        r"\bbitte (?:melden Sie sich an|einloggen|anmelden)\b",
-        r"\b(?:connectez|identifiez)-vous pour\b",
-        r"\binici(?:a|e) sesión para\b",
-    ),
-    markup=re.compile(r"<input\b[^<>]*\btype=[\"']?password", re.IGNORECASE),
-)
-_CONSENT = Wall(
-    why="the page can be read only after consenting to cookies",
-    words=_any_of(
-        r"\bbefore you continue to\b",
-        r"\b(?:accept|reject|allow) (?:all|cookies)\b",
-        r"\bI (?:agree|accept)\b",
-        r"\b(?:Alle|Cookies) akzeptieren\b",
-        r"\b(?:tout accepter|accepter et (?:continuer|fermer)|continuer sans accepter)\b",
-        r"\baceptar (?:todo|todas|y continuar)\b",
-    ),
-    own=_any_of(
-        r"\b(?:we|our|your)\b.{0,200}?\b(?:cookies?|consent|privacy|partners|personal data)\b",
-        r"\b(?:cookies?|consent|privacy)\b.{0,200}?\b(?:we|our|your|settings|preferences|options|policy)\b",
-        r"\b(?:wir|unsere)\b.{0,200}?\b(?:Cookies|Zustimmung|Einwilligung|Partner)\b",
-        r"\b(?:nous|nos)\b.{0,200}?\b(?:cookies|consentement|partenaires)\b",
-        r"\b(?:utilizamos|usamos|nuestros)\b.{0,200}?\b(?:cookies|consentimiento|socios)\b",
-    ),
-)
 _SCRIPT = Wall(
     why="the page shows nothing without JavaScript",
     words=_any_of(
@@ -132,6 +85,58 @@ _SCRIPT = Wall(
         r"\bJavaScript (?:is|to be|must be|muss|est) (?:disabled|required|enabled|aktiviert|désactivé)\b",
     ),
     most_others=HARDLY_ANY_TEXT,
+)
+# In the order in which a page is compared with them.
+_WALLS = (
+    _CHALLENGE,
+    Wall(
+        why="the page can be read only by subscribers",
+        words=_any_of(
+            r"\bsubscribe (?:now )?(?:to|for) (?:continue|keep|read|unlock|get|full|unlimited)\b",
+            r"\b(?:article|story|content|page) is (?:only )?(?:available |reserved )?(?:for|to|exclusive to)"
+            r" (?:paying |premium )?(?:subscribers|members)\b",
+            r"\bto (?:continue|keep) reading\b",
+            r"\byou(?:['’]ve| have) (?:reached|used|read) (?:your|all|the) .{0,40}\b(?:limit|articles)\b",
+            r"\balready a (?:subscriber|member)\b",
+            r"\bweiterlesen mit\b|\bum (?:den Artikel )?weiterzulesen\b|\bjetzt abonnieren\b",
+            r"\bréservé aux abonnés\b|\babonnez-vous pour\b",
+            r"\b(?:solo|exclusivo) para suscriptores\b|\bsuscríbete para\b",
+        ),
+        markup=re.compile(r'"isAccessibleForFree"\s*:\s*"?false', re.IGNORECASE),
+    ),
+    Wall(
+        why="the page can be read only after a login",
+        words=_any_of(
+            r"\b(?:log|sign) ?in (?:or (?:sign up|register|join|create an account) )?(?:in order )?to"
+            r" (?:continue|view|see|read|access|use)\b",
+            r"\b(?:you (?:must|need to|have to)|please) (?:be logged in|log ?in|sign ?in|be signed in)\b",
+            r"\bjoin (?:now )?to (?:view|see)\b",
+            r"\bmembers only\b",
+            r"\bbitte (?:melden Sie sich an|einloggen|anmelden)\b",
+            r"\b(?:connectez|identifiez)-vous pour\b",
+            r"\binici(?:a|e) sesión para\b",
+        ),
+        markup=re.compile(r"<input\b[^<>]*\btype=[\"']?password", re.IGNORECASE),
+    ),
+    Wall(
+        why="the page can be read only after consenting to cookies",
+        words=_any_of(
+            r"\bbefore you continue to\b",
+            r"\b(?:accept|reject|allow) (?:all|cookies)\b",
+            r"\bI (?:agree|accept)\b",
+            r"\b(?:Alle|Cookies) akzeptieren\b",
+            r"\b(?:tout accepter|accepter et (?:continuer|fermer)|continuer sans accepter)\b",
+            r"\baceptar (?:todo|todas|y continuar)\b",
+        ),
+        own=_any_of(
+            r"\b(?:we|our|your)\b.{0,200}?\b(?:cookies?|consent|privacy|partners|personal data)\b",
+            r"\b(?:cookies?|consent|privacy)\b.{0,200}?\b(?:we|our|your|settings|preferences|options|policy)\b",
+            r"\b(?:wir|unsere)\b.{0,200}?\b(?:Cookies|Zustimmung|Einwilligung|Partner)\b",
+            r"\b(?:nous|nos)\b.{0,200}?\b(?:cookies|consentement|partenaires)\b",
+            r"\b(?:utilizamos|usamos|nuestros)\b.{0,200}?\b(?:cookies|consentimiento|socios)\b",
+        ),
+    ),
+    _SCRIPT,
 )
 
 
@@ -149,7 +154,7 @@ def explain_block(status: int, headers: Mapping[str, str], html: str, text: str)
     text = text.strip()
     if len(text) > MAX_WALL_CHARACTERS:
         return None
-    for wall in (_CHALLENGE, _PAYWALL, _LOGIN, _CONSENT, _SCRIPT):
+    for wall in _WALLS:
         if _is_wall(wall, html, text):
             return wall.why
     if text:

@@ -34,8 +34,6 @@ from tablewright.web.read.reading import MAX_CHARS
 
 # An element with more is not one value but a part of the page with a structure of its own.
 MAX_CELL_CHARACTERS, MAX_CELL_ELEMENTS, MAX_CELL_LINES = 400, 80, 8
-# Rows that a cell may span; columns are a tenth. Hostile tables span millions.
-MAX_SPAN = 500
 
 
 @dataclass(slots=True)
@@ -50,15 +48,14 @@ class PageBlock:
 
     @property
     def is_fact(self) -> bool:
-        return self.tag in _FACTS
+        """True if it states a fact, which is kept even inside a sidebar."""
+        return self.tag in ("tr", "dd", "pair")
 
     @property
     def is_heading(self) -> bool:
         return self.tag in _HEADINGS
 
 
-# Tags of blocks that state a fact, which is kept even inside a sidebar.
-_FACTS = frozenset(("tr", "dd", "pair"))
 _HEADINGS = frozenset(("h1", "h2", "h3", "h4", "h5", "h6"))
 # Tags that do not begin a new line.
 _INLINE = frozenset(
@@ -71,8 +68,6 @@ _NEVER_SHOWN = frozenset(
     "area datalist select optgroup option textarea input progress meter param source track link meta title base math "
     "rp rt dialog".split()
 )
-# "H2O" and "m2" stay together.
-_UNSPACED = frozenset(("sub", "sup"))
 
 
 @dataclass(slots=True, frozen=True)
@@ -115,10 +110,8 @@ class _CellGrid:
         for cell, text in zip(cells, texts, strict=True):
             self._reach_down(found)
             attributes = read_attributes(cell)
-            across, down = (
-                parse_span(attributes.get("colspan"), MAX_SPAN // 10),
-                parse_span(attributes.get("rowspan"), MAX_SPAN),
-            )
+            # Hostile tables span millions.
+            across, down = parse_span(attributes.get("colspan"), 50), parse_span(attributes.get("rowspan"), 500)
             # A long text is not repeated.
             again = text if len(text[1]) <= 200 else (text[0], "")
             for place in range(across):
@@ -241,7 +234,8 @@ class _Walk:
         return pressed and not self._heading and not has_more_text_than(element, 30)
 
     def _start_inline(self, element: _Element, attributes: Mapping[str, str], opened: _OpenElement) -> None:
-        if element.tag in _UNSPACED:
+        # "H2O" and "m2" stay together.
+        if element.tag in ("sub", "sup"):
             self._boundary = 0
         elif self._boundary == 1:
             self._boundary = 2
@@ -259,7 +253,7 @@ class _Walk:
                 self._link_depth -= 1
             if opened.labels:
                 self._label_ends.append(len(self._pieces))
-            self._boundary = 1 if self._boundary == 0 and tag not in _UNSPACED else self._boundary
+            self._boundary = 1 if self._boundary == 0 and tag not in ("sub", "sup") else self._boundary
         else:
             self._flush(tag if tag in _HEADINGS or tag == "li" else self._heading or "p", opened.region)
             if opened.zone:

@@ -192,7 +192,6 @@ _NUMBER = re.compile(r"-?(?:\d+(?:\.\d+)?|\.\d+)")
 # an element counts as hidden.
 _MAX_STYLE_CHARACTERS = 10_000
 _COMMENT = re.compile(r"/\*.*?(?:\*/|\Z)", re.DOTALL)
-_BLOCKS = frozenset("div p section article aside ul ol dl table h1 h2 h3 h4 h5 h6 blockquote pre form main".split())
 # Class names of frameworks for text that only screen readers get.
 _SCREEN_READERS_ONLY = re.compile(
     r"\b(?:sr-only|visually-?hidden|screen-?reader(?:-text|-only)?|a-offscreen|off-?screen|hidden-text|hide-text)\b"
@@ -228,7 +227,10 @@ class Visibility:
         if colour and self._melts_away(element, colour, find_background(attributes) or background):
             return True
         if attributes.get("aria-hidden") == "true":
-            return element.tag in _BLOCKS or (element.tag != "a" and has_more_text_than(element, _SHORT_CHARACTERS))
+            blocks = "div p section article aside ul ol dl table h1 h2 h3 h4 h5 h6 blockquote pre form main"
+            return element.tag in blocks.split() or (
+                element.tag != "a" and has_more_text_than(element, _SHORT_CHARACTERS)
+            )
         classes = attributes.get("class")
         return bool(classes and _SCREEN_READERS_ONLY.search(classes)) and has_more_text_than(element, _SHORT_CHARACTERS)
 

@@ -18,7 +18,7 @@ from lxml.etree import _Element
 from tablewright.text import break_long_line, clean_one_line
 from tablewright.web.read.blocks import PageBlock, PageBlocks, Zone, read_visible_page
 from tablewright.web.read.elements import CENTRE, Region, format_pair
-from tablewright.web.read.reading import MAX_CHARS, MAX_LINKS, Reading, UnreadablePage
+from tablewright.web.read.reading import MAX_CHARS, Reading, UnreadablePage
 
 # A larger page is data, and parsing it would take more memory than a worker has.
 MAX_HTML_CHARS = 12_000_000
@@ -74,7 +74,7 @@ def _facts_missing_in_text(markup: PageMarkup, text: str) -> Iterator[str]:
 def _absolute_links(hrefs: Iterable[str], base: str) -> tuple[str, ...]:
     found: dict[str, None] = {}
     for href in dict.fromkeys(hrefs):
-        if len(found) == MAX_LINKS:
+        if len(found) == 200:
             break
         if url := absolute_url(href, base):
             found[url] = None
@@ -83,8 +83,6 @@ def _absolute_links(hrefs: Iterable[str], base: str) -> tuple[str, ...]:
 
 # ── the main text: facts come first, so in doubt a block stays ───────────────────────────────────────────────────────
 
-# Characters of a main text; with less, something was dropped that should have stayed.
-_ENOUGH_CHARACTERS = 400
 # A longer block is running text.
 _PROSE_CHARACTERS = 80
 _TEASER = re.compile(
@@ -100,12 +98,13 @@ def choose_main_blocks(page: PageBlocks) -> list[PageBlock]:
     total = _total_size(page.blocks)
     out = _mark_furniture(page, total)
     kept = [block for block, left_out in zip(page.blocks, out, strict=True) if not left_out or block.tag == "h1"]
-    if _total_size(kept) < min(_ENOUGH_CHARACTERS, total / 3):
+    # 400 characters make a main text; with less, something was dropped that should have stayed.
+    if _total_size(kept) < min(400, total / 3):
         kept = page.blocks
     text = list(_drop_teasers(_marked_main_blocks(kept)))
     body = list(_drop_link_runs(text))
     # An index: its links are its content.
-    if _total_size(body) < min(_ENOUGH_CHARACTERS, _total_size(text) / 3):
+    if _total_size(body) < min(400, _total_size(text) / 3):
         body = text
     # Links that occur at every item, such as "Read more" or "Reply".
     counts = Counter(block.text for block in body if _is_link_block(block))

@@ -6,7 +6,6 @@ from tablewright.domain.model import Struct
 
 # About three novels; a longer page is data, whose beginning must do.
 MAX_CHARS = 1_000_000
-MAX_LINKS = 200
 
 
 class Reading(Struct, frozen=True):

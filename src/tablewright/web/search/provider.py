@@ -32,8 +32,6 @@ from tablewright.web.source import Hit, Query, SearchResponse
 if TYPE_CHECKING:
     from tablewright.llm.budget import Budget
 
-GROUP = "tablewright.search"
-
 SearchFunction: TypeAlias = "Callable[[str], Iterable[Hit] | Awaitable[Iterable[Hit]]]"
 
 
@@ -92,11 +90,11 @@ class NoSearch:
 def find_search_provider(setting: str, *, api_key: str, client: httpx2.AsyncClient) -> SearchProvider:
     """Return the provider of a setting. Raise `BadSetting` if it is unknown, or its key or address is missing."""
     name, _, argument = setting.strip().partition(":")
-    found = find_plugins(GROUP, name.strip().lower())
+    found = find_plugins("tablewright.search", name.strip().lower())
     if not found:
         raise BadSetting(
             f"There is no search provider {name!r}.",
-            advice=suggest_plugin(name, ["sample", *plugin_names(GROUP)]),
+            advice=suggest_plugin(name, ["sample", *plugin_names("tablewright.search")]),
         )
     added = _load_provider(found[0])
     if is_plain_function(added):
