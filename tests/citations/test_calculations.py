@@ -69,3 +69,14 @@ def test_a_calculation_that_cannot_be_used_does_not_matter_where_nothing_needs_i
 
 def test_a_count_proves_a_figure_and_may_be_reckoned_with() -> None:
     assert prove_figures("3 of them cost 40 each.", ["120"], ["120 / 3"], where="the rows", counts=[3]) == ("120 / 3",)
+
+
+@pytest.mark.parametrize("constant", [1, 2, 4, 7, 12, 24, 52, 60, 100, 365, 1_000, 1_000_000])
+def test_parts_of_a_year_a_day_and_a_whole_need_no_source(constant: int) -> None:
+    assert repeat_calculation(f"40 * {constant}", ["It costs 40."]) == 40 * constant
+
+
+@pytest.mark.parametrize("constant", [3, 13, 23, 25, 366])
+def test_any_other_number_needs_a_source(constant: int) -> None:
+    with pytest.raises(Unproved, match=f"{constant} is not in the quoted texts"):
+        repeat_calculation(f"40 * {constant}", ["It costs 40."])

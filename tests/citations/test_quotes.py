@@ -187,3 +187,9 @@ def test_evidence_is_where_it_was_read_or_wherever_its_quote_is_now() -> None:
     assert locate_evidence(at_its_place, f"New.\n{text}") == (5, 15)
     assert locate_evidence(Evidence(origin="https://a.example", quote="it  is\nRED."), text) == (0, 10)
     assert locate_evidence(at_its_place, "It is blue.") is None
+
+
+def test_a_sentence_with_few_of_the_words_is_not_the_one_that_was_meant() -> None:
+    """It has the name, the figure and the "never" of the quote, and says something else."""
+    _, fault = found_words("The Brand 17 never pleased a crew that sailed her through a winter storm", 2)
+    assert fault.endswith("is not in text 2. Copy it exactly, or leave it out.")

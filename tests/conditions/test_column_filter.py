@@ -143,9 +143,22 @@ def test_a_filter_that_cannot_be_applied_is_refused(operator: str, values: tuple
         make_column_filter(Condition(column="Price", operator=operator, values=values), [field])
 
 
+def test_a_refusal_is_a_sentence() -> None:
+    with pytest.raises(UsageError, match=r"^The condition on Price needs 2 value\(s\)\.$"):
+        make_column_filter(Condition(column="Price", operator="between", values=("5",)), [Field(name="Price")])
+
+
 def test_every_operator_has_a_filter() -> None:
     wanted = {"between": ("1", "2"), "in month": ("3",), "known": (), "unknown": ()}
     for operator in CONDITION_OPERATORS:
         make_column_filter(
             Condition(column="Day", operator=operator, values=wanted.get(operator, ("2024",))), [Field(name="Day")]
         )
+
+
+def test_filled_and_empty_cells_are_told_apart() -> None:
+    cells = {name: {"Day": cell} for name, cell in (("filled", Cell(value="2024")), ("empty", Cell(value=None)))}
+    for operator, passing in (("known", "filled"), ("unknown", "empty")):
+        test = make_column_filter(Condition(column="Day", operator=operator), [Field(name="Day")])
+        assert [name for name, row in cells.items() if test(row).truth == "match"] == [passing]
+        assert test({}).truth == test(cells["empty"]).truth, "a cell that was never written is empty"

@@ -327,3 +327,22 @@ def test_no_formula_over_any_values_does_anything_but_answer_or_say_why_not(
 ) -> None:
     with suppress(Unevaluable):
         assert isinstance(evaluate(template, Last=text, Price=number), str | int | float | bool | None)
+
+
+@pytest.mark.parametrize("name", ["AVERAGE", "MAX", "MIN", "SUM"])
+def test_a_function_of_many_takes_one(name: str) -> None:
+    assert evaluate(f"{name}({{Quantity}})") == 3
+
+
+@pytest.mark.parametrize(
+    ("template", "expected"),
+    [
+        ("{Quantity} > 2 and {Price} > 10", True),
+        ("{Quantity} > 3 and {Price} > 10", False),
+        ("{Quantity} > 2 and {Price} > 20", False),
+        ("{Quantity} > 3 or {Price} > 10", True),
+        ("{Quantity} > 3 or {Price} > 20", False),
+    ],
+)
+def test_conditions_are_joined_by_words(template: str, expected: bool) -> None:
+    assert evaluate(template) is expected

@@ -138,3 +138,9 @@ def test_a_date_is_only_as_exact_as_its_parts() -> None:
 def test_an_amount_in_any_currency_is_no_year(symbol: str) -> None:
     assert read_dates(f"Price {symbol}1990") == ()
     assert read_dates(f"Price {symbol}2019-20") == ()
+
+
+def test_a_decade_is_doubtful_and_named_as_it_is_written() -> None:
+    date = read_date("the 1990s")
+    assert date is not None
+    assert (date.iso, date.doubtful, date.note) == ("1990", True, "1990s is a decade")

@@ -173,3 +173,33 @@ def test_reading_without_converting_leaves_pint_alone() -> None:
         "assert not {'pint', 'dateparser'} & set(sys.modules), sys.modules.keys()"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+@pytest.mark.parametrize(
+    ("text", "value", "unit"),
+    [
+        ("6 ft 2 in", 74, "in"),
+        ("0 ft 6 in", 6, "in"),
+        ("2 yd 1 ft", 7, "ft"),
+        ("2 yd 3 in", 75, "in"),
+        ("1 mi 100 yd", 1_860, "yd"),
+        ("1 mi 10 ft", 5_290, "ft"),
+        ("7 lb 8 oz", 120, "oz"),
+        ("11 st 4 lb", 158, "lb"),
+        ("2 years 6 months", 30, "mo"),
+        ("3 weeks 2 days", 23, "d"),
+        ("2 days 5 hours", 53, "h"),
+        ("1 day 30 min", 1_470, "min"),
+        ("2 h 15 min", 135, "min"),
+        ("1 h 30 s", 3_630, "s"),
+        ("5 min 10 s", 310, "s"),
+        ("1 m 80 cm", 180, "cm"),
+        ("2 m 5 mm", 2_005, "mm"),
+        ("3 km 200 m", 3_200, "m"),
+        ("2 cm 5 mm", 25, "mm"),
+        ("2 kg 500 g", 2_500, "g"),
+        ("1 t 200 kg", 1_200, "kg"),
+    ],
+)
+def test_a_quantity_in_two_units_is_one_measure_in_the_smaller_one(text: str, value: float, unit: str) -> None:
+    assert [(measure.value, measure.unit) for measure in read_measures(text)] == [(value, unit)]

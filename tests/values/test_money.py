@@ -6,7 +6,7 @@ import pytest
 
 from tablewright.domain.model import Field, Money
 from tablewright.values.coerce import coerce_value
-from tablewright.values.money import read_amounts, read_money
+from tablewright.values.money import BUNDLED_RATES, read_amounts, read_money
 
 
 def money(amount: float, currency: str = "") -> Money:
@@ -113,3 +113,16 @@ def test_a_mark_before_the_second_figure_alone_makes_no_range(
     text: str, read: list[tuple[float, float | None, str]]
 ) -> None:
     assert [(each.money.amount, each.high, each.money.currency) for each in read_amounts(text)] == read
+
+
+def test_a_range_keeps_the_doubt_about_its_currency() -> None:
+    (amount,) = read_amounts("$10–20")
+    assert (amount.ends, amount.note) == ((10, 20), "$ may be USD, AUD, CAD")
+
+
+def test_an_amount_survives_its_conversion_into_every_currency_and_back() -> None:
+    for currency in BUNDLED_RATES.per_euro:
+        there = BUNDLED_RATES.convert(100, "EUR", currency)
+        assert there is not None
+        assert there > 0
+        assert BUNDLED_RATES.convert(there, currency, "EUR") == pytest.approx(100)

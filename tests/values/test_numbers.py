@@ -161,3 +161,26 @@ def test_plain_keeps_every_character_in_its_place() -> None:
     text = "１\u00a0２−٣ ½ 年"
     assert len(normalize_digits(text)) == len(text)
     assert normalize_digits(text) == "1 2-3 ½ 年"
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("2 hundred", 200),
+        ("2 tausend", 2_000),
+        ("2 lakh", 200_000),
+        ("2 mio", 2_000_000),
+        ("2 milhões", 2_000_000),
+        ("2 crore", 20_000_000),
+        ("2 milliards", 2_000_000_000),
+        ("2 miliardi", 2_000_000_000),
+        ("2 trn", 2_000_000_000_000),
+    ],
+)
+def test_a_word_after_a_number_multiplies_it(text: str, value: float) -> None:
+    assert first(text).value == value
+
+
+@pytest.mark.parametrize("text", ["-$5", "$-5", "–$5", "minus 5", "-USD 5", "a change of -$5"])
+def test_a_sign_before_or_after_the_currency_is_that_of_the_number(text: str) -> None:
+    assert first(text).value == -5
