@@ -23,8 +23,6 @@ from tablewright.domain.research import ResearchExtent
 from tablewright.domain.run import ACTOR, Run
 from tablewright.domain.shortlist import ShortlistLimits
 from tablewright.engine.changes import TableChanges
-from tablewright.engine.fill import FillRun
-from tablewright.engine.outcome import RunResult
 from tablewright.engine.policy import RunPolicy
 from tablewright.engine.rows import read_windows
 from tablewright.engine.runs.jobs import Jobs, Toolboxes
@@ -36,36 +34,21 @@ from tablewright.store.database import make_home
 from tablewright.store.ledger import MEGABYTE_BYTES
 from tablewright.store.store import Store
 from tablewright.store.table_details import Views
-from tablewright.strategies.strategy import Need, OpenTools, Strategy, Tools, find_strategy
+from tablewright.strategies.strategy import Need, OpenTools, Tools, find_strategy
 from tablewright.temporary import remove_abandoned
 from tablewright.values.money import BUNDLED_RATES, ExchangeRates, read_rates
-from tablewright.workflows.files import KnownFile
-from tablewright.workflows.refresh import RefreshRound
 
 if TYPE_CHECKING:
     from pydantic_ai.models import Model
 
     from tablewright.documents.parse.parser import Parser
     from tablewright.domain.run import Usage
-    from tablewright.strategies.strategy import RowFunction
     from tablewright.strategies.toolbox import Toolbox
     from tablewright.web.search.provider import SearchFunction, SearchProvider
     from tablewright.workflows.ask.query_rows import RowTable
 
 # Models, the web and their libraries take a second to import. Commands without them must start at once, so these
 # imports are in the functions that need them.
-
-__all__ = [
-    "FillRun",
-    "KnownFile",
-    "RefreshRound",
-    "RowFunction",
-    "RunResult",
-    "SearchFunction",
-    "SearchProvider",
-    "Services",
-    "Strategy",
-]
 
 
 # A load balancer asks for readiness every few seconds, and must not wait longer.

@@ -19,7 +19,7 @@ from tablewright.values.coerce import coerce_value
 from tablewright.values.money import BUNDLED_RATES, ExchangeRates
 from tablewright.workflows.ask.query import evaluate_plan
 from tablewright.workflows.ask.query_rows import QueryRow, QueryScope, make_stated_facts
-from tablewright.workflows.find.completeness_report import judge_row
+from tablewright.workflows.find.entities import judge_row
 from tablewright.workflows.shortlist.ranking import ProductJudge
 
 Decide = Callable[[Cell, Condition, Field, ExchangeRates], Truth]

@@ -15,7 +15,7 @@ from tablewright.strategies.investigation import RowInvestigation
 from tablewright.web.source import Hit, Query, SearchResponse
 from tablewright.workflows.find.gather import ListGatherer
 from tablewright.workflows.research.library import Library
-from tablewright.workflows.shortlist.explore import ProductExploration
+from tablewright.workflows.shortlist.research import ProductExploration
 
 HOME, OLD, SHOP, COPY = (f"https://{name}.example/" for name in ("home", "old", "shop", "copy"))
 

@@ -28,7 +28,7 @@ from tablewright.errors import RunError
 from tablewright.llm.tasks.take_notes import CitedStatement
 from tablewright.services import Services
 from tablewright.store.store import Store
-from tablewright.workflows.find.completeness_report import report_found_rows
+from tablewright.workflows.find.entities import report_found_rows
 from tablewright.workflows.research.catalog import CatalogFound, keep_opened_evidence, list_candidates, take_cell_notes
 from tablewright.workflows.research.library import ResearchLimits
 from tablewright.workflows.research.notes import number_notes

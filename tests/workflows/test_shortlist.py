@@ -33,7 +33,7 @@ from tablewright.operations.operation import TableRequest
 from tablewright.operations.tables import remove_table
 from tablewright.settings import Settings
 from tablewright.workflows.shortlist.context import TurnContext
-from tablewright.workflows.shortlist.explore import Explored, ProductExploration
+from tablewright.workflows.shortlist.research import Explored, ProductExploration
 from tablewright.workflows.shortlist.shortlist import Shortlist
 from tablewright.workflows.shortlist.wording import describe_step
 from tests.llm.endpoint import Reply, answer, running_endpoint

@@ -12,7 +12,7 @@ from tablewright.errors import Cancelled, EditConflict
 from tablewright.operations.runs import ListRuns, RunRequest, get_run, list_runs
 from tablewright.operations.shortlist import GetShortlist, TakeTurn, get_shortlist, take_turn
 from tablewright.services import Services
-from tablewright.workflows.shortlist.explore import Explored, ProductExploration
+from tablewright.workflows.shortlist.research import Explored, ProductExploration
 from tests.operating import shortlist_turn
 from tests.workflows.chatting import FORM, Chat
 

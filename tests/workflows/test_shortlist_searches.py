@@ -12,7 +12,7 @@ import pytest
 from tablewright.domain.model import Evidence
 from tablewright.domain.shortlist import CONFIRM, ENRICH, PRODUCT_COLUMN
 from tablewright.workflows.shortlist.comparison import MAX_PAGES_PER_PRODUCT, rank_own_pages
-from tablewright.workflows.shortlist.explore import spread
+from tablewright.workflows.shortlist.research import spread
 from tests.pages import Page
 from tests.workflows.test_shortlist_with_model import ZORBLERS, products, scripted
 

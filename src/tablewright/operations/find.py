@@ -129,7 +129,7 @@ def make_find_spec(listing: Listing, request: FindMore) -> dict[str, Any]:
 async def get_found(services: Services, request: TableRequest) -> FoundRows:
     """The result of a search for rows so far: how many, how complete, what was read, what was set aside and what could
     not be reached."""
-    from tablewright.workflows.find.completeness_report import report_found_rows
+    from tablewright.workflows.find.entities import report_found_rows
 
     listing = await find_listing(services, request.table)
     return await report_found_rows(services.store, listing, services.rates)

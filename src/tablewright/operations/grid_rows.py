@@ -13,7 +13,7 @@ from typing import Literal, TypeAlias, get_args
 
 from tablewright.conditions.evaluate import index_fields, make_column_filter, value_sort_key
 from tablewright.domain.condition import Condition
-from tablewright.domain.model import Cell, Field, Money, Row, RowId, Struct, Table, Value, column_key
+from tablewright.domain.model import Cell, Money, Row, RowId, Struct, Table, Value, column_key
 from tablewright.domain.proposal import ProposedCell
 from tablewright.domain.text import cell_text
 from tablewright.operations.rows import list_row_ids, read_column
@@ -154,7 +154,8 @@ async def build_row_test(
     names = [field.name for field in table.shown_fields]
     needle = query.find.casefold()
     proposed = await read_proposed_cells(services, query)
-    others = await proposed_fields(services, query.proposals) if query.filters else []
+    shown = [await services.store.proposals.get(each, counted=False) for each in query.proposals if query.filters]
+    others = [each for proposal in shown for each in proposal.fields]
     fields = {field.name: field for field in (*others, *table.fields)}
     keys = index_fields(fields.values()).keys()
     filters = [
@@ -187,10 +188,6 @@ async def build_row_test(
         return not undecided
 
     return keep
-
-
-async def proposed_fields(services: Services, proposals: Sequence[str]) -> list[Field]:
-    return [field for each in proposals for field in (await services.store.proposals.get(each, counted=False)).fields]
 
 
 def covering_cells(row: Row, proposed: Mapping[RowId, Mapping[str, ProposedOverlay]]) -> dict[str, ProposedOverlay]:

@@ -18,7 +18,6 @@ from tablewright.settings import Settings
 
 if TYPE_CHECKING:
     from tablewright.services import Services
-    from tablewright.strategies.strategy import Strategy
 
 
 class Version(Struct, frozen=True):
@@ -137,13 +136,12 @@ def show_strategies(kind: Literal["enrichment", "action"] | None = None) -> Stra
         for name, each in found.items()
         if isinstance(each, UsageError)
     ]
-    usable = [show_strategy(each) for each in found.values() if not isinstance(each, UsageError)]
+    usable = [
+        copy_fields(StrategyShown, each, parameters=tuple(copy_fields(ParameterShown, one) for one in each.parameters))
+        for each in found.values()
+        if not isinstance(each, UsageError)
+    ]
     return Strategies(strategies=tuple(usable), broken=tuple(broken))
-
-
-def show_strategy(strategy: Strategy) -> StrategyShown:
-    parameters = tuple(copy_fields(ParameterShown, each) for each in strategy.parameters)
-    return copy_fields(StrategyShown, strategy, parameters=parameters)
 
 
 # ── models ───────────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -45,7 +45,6 @@ from tablewright.operations.paths import hide_existence
 from tablewright.operations.tables import Removed
 
 if TYPE_CHECKING:
-    from tablewright.domain.run import Run
     from tablewright.engine.runs.kinds import RunContext
     from tablewright.services import Services
     from tablewright.workflows.research.research import Researcher
@@ -250,7 +249,11 @@ class GetResearch(Request, frozen=True):
 async def get_research(services: Services, request: GetResearch) -> ResearchShown:
     """A piece of research, as far as it has progressed."""
     research = await find_research(services, request.research)
-    run, report = await find_research_run(services, research), research.report
+    run, report = None, research.report
+    # None if it was done without one, or its table is gone. Runs are listed newest first.
+    with suppress(NotFound):
+        runs = await services.jobs.all(research.table_id)
+        run = next((each for each in runs if each.spec.get("research") == research.id), None)
     return copy_fields(
         ResearchShown,
         research,
@@ -266,16 +269,6 @@ async def get_research(services: Services, request: GetResearch) -> ResearchShow
 async def find_research(services: Services, research_id: str) -> Research:
     with nullcontext() if services.person is None else hide_existence(f"research {research_id!r}"):
         return await services.store.researches.get(research_id)
-
-
-async def find_research_run(services: Services, research: Research) -> Run | None:
-    """Return the newest run of it; None if it was done without one, or its table is gone."""
-    try:
-        runs = await services.jobs.all(research.table_id)
-    except NotFound:
-        return None
-    # Runs are listed newest first.
-    return next((run for run in runs if run.spec.get("research") == research.id), None)
 
 
 @operation("write")
@@ -316,7 +309,7 @@ async def ask_follow_up(
     services: Services, request: AskFollowUp, *, tell: Callable[[Step], None] = lambda _: None
 ) -> AnsweredFollowUp:
     """Answers a follow-up question from the stored evidence, or from a search if that does not say."""
-    from tablewright.workflows.research.refine import research_follow_up
+    from tablewright.workflows.research.research import research_follow_up
 
     research = await find_research(services, request.research)
     tools = await services.open_tools(("web", "model"))

@@ -52,7 +52,10 @@ async def notify_ended_runs(services: Services, stop: asyncio.Event) -> None:
 
 
 async def _send_about(services: Services, run: Run) -> None:
-    message = await _build_run_message(services, run)
+    shown = await show_run(services, run)
+    kept = ("run_id", "kind", "table_id", "proposal_id", "status", "done", "total", "found", "error")
+    message: dict[str, Any] = {name: getattr(shown, name) for name in (*kept, "started_at", "finished_at")}
+    message |= {"event": "run.finished", "cost_usd": shown.usage.cost_usd}
     # None marks the last attempt.
     for pause in (*RETRY_SECONDS, None):
         try:
@@ -64,14 +67,6 @@ async def _send_about(services: Services, run: Run) -> None:
             await asyncio.sleep(pause)
         else:
             return
-
-
-async def _build_run_message(services: Services, run: Run) -> dict[str, Any]:
-    shown = await show_run(services, run)
-    kept = ("run_id", "kind", "table_id", "proposal_id", "status", "done", "total", "found", "error")
-    times = ("started_at", "finished_at")
-    cost = {"cost_usd": shown.usage.cost_usd}
-    return {"event": "run.finished", **{name: getattr(shown, name) for name in (*kept, *times)}, **cost}
 
 
 async def send_webhook(settings: Settings, message: dict[str, Any]) -> None:

@@ -14,7 +14,7 @@ from sqlalchemy import text
 from tablewright.domain.shortlist import CONFIRM, ENRICH
 from tablewright.errors import SearchError
 from tablewright.store.database import Database
-from tablewright.workflows.shortlist.explore import ProductExploration
+from tablewright.workflows.shortlist.research import ProductExploration
 from tests.interfaces.api.using import Api
 from tests.patience import PATIENCE
 

@@ -33,8 +33,11 @@ if TYPE_CHECKING:
     from tablewright.domain.files import FileOptions, ImportOutcome
     from tablewright.domain.proposal import ProposalHead
     from tablewright.domain.run import ProgressCallback
+    from tablewright.engine.fill import FillRun
+    from tablewright.engine.outcome import RunResult
     from tablewright.operations.fill import StartFill
-    from tablewright.services import FillRun, KnownFile, RunResult, Services
+    from tablewright.services import Services
+    from tablewright.workflows.files import KnownFile
 
 # Rows and cells in a preview: they fit on one screen.
 PREVIEW_LINES = 20

@@ -23,9 +23,11 @@ from tablewright.interfaces.wording import format_dollars
 if TYPE_CHECKING:
     from rich.text import Text
 
+    from tablewright.engine.outcome import RunResult
     from tablewright.operations.fill import RecheckResult, RecheckTable, RefreshEstimates, RefreshTable
     from tablewright.operations.schedules import ScheduleList
-    from tablewright.services import RefreshRound, RunResult, Services
+    from tablewright.services import Services
+    from tablewright.workflows.refresh import RefreshRound
 
 
 @dataclass(frozen=True, kw_only=True)

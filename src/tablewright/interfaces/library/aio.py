@@ -44,7 +44,7 @@ from tablewright.operations.rows import spec_field
 from tablewright.settings import write_setting
 
 if TYPE_CHECKING:
-    from tablewright.services import RowFunction, Strategy
+    from tablewright.strategies.strategy import RowFunction, Strategy
 
 __all__ = ["ask", "enrich", "extract", "find", "research", "transform"]
 

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from pydantic_ai.models import Model
 
     from tablewright.documents.parse.parser import Parser
-    from tablewright.services import SearchFunction, SearchProvider
+    from tablewright.web.search.provider import SearchFunction, SearchProvider
 
 
 class Options(TypedDict, total=False):

@@ -52,8 +52,8 @@ from tablewright.operations.files import (
     preview_file,
     recognise_file,
 )
-from tablewright.services import KnownFile
 from tablewright.temporary import temporary_folder
+from tablewright.workflows.files import KnownFile
 
 # Shown on the first visit, where people ask what a demo will need or send.
 ABOUT_SAMPLE: PageText[str] = (

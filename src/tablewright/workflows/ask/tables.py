@@ -7,7 +7,7 @@ Columns are filled by the engine (`kinds`); the rows of the answer are kept as a
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from msgspec import structs
@@ -85,7 +85,14 @@ async def answer_from_tables(asking: QuestionTurn, things: Inventory) -> Reply |
         members += [replace(each, group=name) for each in read]
     said = await resolve_question_names(plan, members, asking.context.model, asking.context.tell)
     if plan.compare:
-        return await compare_with_model(asking, drop_excluded_rows(plan, members, said), things)
+        # A condition on a column that a table lacks excludes none of its rows.
+        fields, rules = plan.fields_by_key, ComparisonRules(spellings=said)
+        left = [
+            member
+            for member in members
+            if not any(evaluate_on_row(member, each, fields, rules).truth == "no match" for each in plan.where)
+        ]
+        return await compare_with_model(asking, left, things)
     kinds = [name for name in plan.of if name not in things.tables]
     called = kinds[0] if len(kinds) == len(plan.of) == 1 else "row" if not kinds else "document"
     scope = QueryScope(
@@ -149,16 +156,16 @@ async def add_document_columns(asking: QuestionTurn, table: RowTable, things: In
             return read
         wholes |= {member.document.id: member for member in read}
     keys = {column_key(each.name) for each in columns}
-    return [join_document_values(row, wholes[row.document.id], keys) for row in table.members]
-
-
-def join_document_values(row: QueryRow, whole: QueryRow, keys: Collection[str]) -> QueryRow:
-    return replace(
-        row,
-        values={**row.values, **{key: each for key, each in whole.values.items() if key in keys}},
-        missing={**row.missing, **{key: why for key, why in whole.missing.items() if key in keys}},
-        doubts=row.doubts | whole.doubts.intersection(keys),
-    )
+    return [
+        replace(
+            row,
+            values={**row.values, **{key: each for key, each in whole.values.items() if key in keys}},
+            missing={**row.missing, **{key: why for key, why in whole.missing.items() if key in keys}},
+            doubts=row.doubts | whole.doubts.intersection(keys),
+        )
+        for row in table.members
+        for whole in [wholes[row.document.id]]
+    ]
 
 
 async def read_columns(
@@ -333,16 +340,6 @@ def suggest_narrowing(count: int, plan: QuestionPlan, scope: QueryScope) -> str:
 
 
 # ── by a second look ────────────────────────────────────────────────────────────────────────────────────────────────
-
-
-def drop_excluded_rows(plan: QuestionPlan, members: Sequence[QueryRow], said: NameSpellings) -> list[QueryRow]:
-    """Return the rows that no condition excludes; a condition on a column that a table lacks excludes none of it."""
-    fields, rules = plan.fields_by_key, ComparisonRules(spellings=said)
-
-    def is_out(member: QueryRow) -> bool:
-        return any(evaluate_on_row(member, each, fields, rules).truth == "no match" for each in plan.where)
-
-    return [member for member in members if not is_out(member)]
 
 
 async def compare_with_model(asking: QuestionTurn, members: Sequence[QueryRow], things: Inventory) -> Reply | None:

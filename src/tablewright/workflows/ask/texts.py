@@ -108,17 +108,14 @@ async def read_texts(
         passages=asking.translate("{count} passage|{count} passages", count=len(seen)),
         count=count,
     )
-    if scope <= {each.document_id for each in seen if is_whole_document(each, things)}:
+    sizes = {each.id: each.characters for members in things.kinds.values() for each in members}
+    if scope <= {
+        each.document_id for each in seen if not each.start and len(each.text) >= sizes.get(each.document_id, 0)
+    }:
         looked = asking.translate("the document was read whole|all {count} documents were read whole", count=len(scope))
     elif said.statements:
         looked = asking.translate("the best passages were read, not all: {read}", read=looked)
     return TextReading(said=said, passages=passages, looked=looked, widened=widened)
-
-
-def is_whole_document(passage: Passage, things: Inventory) -> bool:
-    """Return True if the passage is its whole document."""
-    sizes = {each.id: each.characters for members in things.kinds.values() for each in members}
-    return passage.start == 0 and len(passage.text) >= sizes.get(passage.document_id, 0)
 
 
 async def cite_statements(
@@ -142,6 +139,14 @@ async def reply_from_texts(asking: QuestionTurn, read: TextReading, instead: str
     if not lines:
         lines.append(asking.translate("The documents do not say."))
     lines += asking.what_is_missing(said.missing if said.answered != "yes" else "", said.left_out)
+    ask = ""
+    # Say what was tried, and what would help.
+    if not said.statements:
+        tried = "; ".join(
+            f"{each.asked} ({asking.translate('{count} passage|{count} passages', count=each.matches)})"
+            for each in asking.tried
+        )
+        ask = f"{asking.translate('Searched for: {tried}.', tried=tried)} {said.ask}".strip()
     return await asking.remember(
         Reply(
             question=asking.text,
@@ -152,19 +157,10 @@ async def reply_from_texts(asking: QuestionTurn, read: TextReading, instead: str
             route="long-text",
             route_reason=asking.plan.question,
             relaxed=tuple(filter(None, (instead, read.widened))),
-            clarification=explain_failed_search(asking, said) if not said.statements else "",
+            clarification=ask,
             contradictions=tuple(each.text for each in said.statements if each.contradiction),
         )
     )
-
-
-def explain_failed_search(asking: QuestionTurn, said: TextAnswer) -> str:
-    """Return what was tried, and what would help."""
-    tried = "; ".join(
-        f"{each.asked} ({asking.translate('{count} passage|{count} passages', count=each.matches)})"
-        for each in asking.tried
-    )
-    return f"{asking.translate('Searched for: {tried}.', tried=tried)} {said.ask}".strip()
 
 
 # ── passages: the best of several searches, with their neighbours ────────────────────────────────────────────────────
@@ -229,7 +225,11 @@ def select_spans(moment: Snapshot, hits: Sequence[CorpusHit], room: int) -> list
         if any(first <= hit.start < last for first, last in taken):
             continue
         # A document up to this length is shown whole, so that no context is missing.
-        start, end = (0, document.characters) if document.characters <= 3_500 else span_with_neighbours(moment, hit)
+        start, end = 0, document.characters
+        if end > 3_500:
+            number = number_of_part(hit.id)
+            near = moment.segments_of(document.id, max(0, number - 1), number + 1)
+            start, end = min(each.segment.start for each in near), max(each.segment.end for each in near)
         # Stop rather than skip: a smaller passage further down is a worse match.
         if end - start > left:
             break
@@ -241,12 +241,6 @@ def select_spans(moment: Snapshot, hits: Sequence[CorpusHit], room: int) -> list
         first, last = next(each for each in merge_spans(stretches[id]) if each[0] <= start < each[1])
         made.setdefault((id, first), (documents[id], first, last))
     return list(made.values())
-
-
-def span_with_neighbours(moment: Snapshot, hit: CorpusHit) -> tuple[int, int]:
-    number = number_of_part(hit.id)
-    near = moment.segments_of(hit.document.id, max(0, number - 1), number + 1)
-    return min(each.segment.start for each in near), max(each.segment.end for each in near)
 
 
 def merge_spans(stretches: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:

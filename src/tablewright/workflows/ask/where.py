@@ -45,7 +45,16 @@ from tablewright.workflows.ask.query_rows import (
 async def resolve_form(store: Store, corpus: Corpus, form: Form, things: Inventory) -> tuple[QuestionPlan, QueryScope]:
     """Return the form as a plan, and the members that it is about."""
     members, called = await load_form_rows(store, form, things)
-    unsorted = await load_unclassified_rows(store, form, things) if called == "document" else []
+    unsorted: list[QueryRow] = []
+    # Where kinds are only guessed, documents without one may be of this kind too: they share no heading with others,
+    # and leaving them out would hide them.
+    if (
+        called == "document"
+        and form.conditions
+        and form.kind.casefold() not in ("", UNSORTED)
+        and UNSORTED in things.kinds
+    ):
+        unsorted, _ = await load_form_rows(store, Form(kind=UNSORTED), things)
     if phrases := list_text_phrases(form):
         members, unsorted = [await add_text_lines(corpus, each, phrases) for each in (members, unsorted)]
     compared_keys = {column_key(each.column) for each in form.conditions}
@@ -122,15 +131,6 @@ async def load_form_rows(store: Store, form: Form, things: Inventory) -> tuple[l
         members += await add_labelled_facts(store, documents, {member.document.id: member for member in read})
     is_guessed = any(each.document.kind_by == "title" for each in members)  # in words of whatever language
     return members, form.kind if form.kind and not is_guessed else "document"
-
-
-async def load_unclassified_rows(store: Store, form: Form, things: Inventory) -> list[QueryRow]:
-    """Return the documents of no known kind, where a condition may be met by them and the kind is only guessed.
-
-    They may be of that kind too: they share no heading with others, and leaving them out would hide them."""
-    if not form.kind or not form.conditions or UNSORTED not in things.kinds or form.kind.casefold() == UNSORTED:
-        return []
-    return (await load_form_rows(store, Form(kind=UNSORTED), things))[0]
 
 
 async def add_labelled_facts(

@@ -1,29 +1,57 @@
-"""Group mentions into entities, and make the cells of an entity's row.
+"""Group mentions into entities, make the cells of an entity's row, and report how complete the list of them is.
 
 Rows of one table are different entities, unless they say the same. Whether two pages mean one entity is the model's
 judgement on labels: names with the cells of the plan's other identity columns, if one entity has several rows. If the
 model judged names alone, those cells must agree too. Names that it did not judge, and all names without a model, are
-compared by `values/row_names.py`. No I/O: entities are derived again from the kept mentions each time.
+compared by `values/row_names.py`. Entities are derived again from the kept mentions each time; only the report reads
+the store, and nothing is written.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from tablewright.citations.evidence import basis_for_rule, conversion_rule, find_proving_rule
-from tablewright.domain.listing import CountEstimate, Listing, ListPlan, Mention, estimate_total_count
-from tablewright.domain.model import Cell, Conflict, Evidence, Field, Finding, Value
+from tablewright.conditions.compare import Verdict, combine_all, read_comparable_values, read_limit
+from tablewright.conditions.evaluate import (
+    ComparisonRules,
+    NameSpellings,
+    evaluate_condition,
+    index_fields,
+    make_row_reader,
+)
+from tablewright.domain.condition import NAMING_OPERATORS, Condition, describe_condition
+from tablewright.domain.listing import (
+    CountEstimate,
+    FoundRows,
+    Listing,
+    ListPlan,
+    Mention,
+    UndecidedRow,
+    estimate_total_count,
+)
+from tablewright.domain.model import Cell, Conflict, Evidence, Field, Finding, Value, column_key
 from tablewright.domain.rowkey import row_key, split_words
+from tablewright.domain.text import cell_text
 from tablewright.engine.outcome import proposed_cell
 from tablewright.llm.tasks.cell_answer import BASIS_SCORES
+from tablewright.llm.tasks.decision import Tell
+from tablewright.llm.tasks.same_values import ValuesToGroup, learn_spellings, list_text_values
+from tablewright.messages.catalogue import translate
+from tablewright.store.store import Store
 from tablewright.strategies.findings import MAX_EVIDENCE, combine_scores
 from tablewright.values.coerce import coerce_value
+from tablewright.values.money import BUNDLED_RATES, ExchangeRates
 from tablewright.values.row_names import RowNameIndex
 from tablewright.values.same_value import group_by_value, same_value
+
+if TYPE_CHECKING:
+    from tablewright.llm.model import LanguageModel
 
 
 @dataclass(kw_only=True)
@@ -50,9 +78,7 @@ def group_mentions(listing: Listing) -> list[Entity]:
     for source in listing.sources:
         for mention in source.sightings:
             collected.add(mention)
-    for entity in collected.things:
-        collected.put_first(entity)
-    return collected.things
+    return collected.put_names_first()
 
 
 def label_mention(mention: Mention, plan: ListPlan) -> str:
@@ -97,12 +123,14 @@ class MentionGrouper:
             self._called[place].append(same)
         same.mentions.append(mention)
 
-    def put_first(self, entity: Entity) -> None:
-        """Put the mentions first that use the name the model chose: the row gets that name."""
-        entity.mentions.sort(
-            key=lambda each: self._leading.isdisjoint(map(fold_name, (label_mention(each, self._plan), each.name)))
-        )
-        entity.name = entity.mentions[0].name
+    def put_names_first(self) -> list[Entity]:
+        """Return the entities; mentions that use the name the model chose come first, and the row gets that name."""
+        for entity in self.things:
+            entity.mentions.sort(
+                key=lambda each: self._leading.isdisjoint(map(fold_name, (label_mention(each, self._plan), each.name)))
+            )
+            entity.name = entity.mentions[0].name
+        return self.things
 
     def _place_of(self, mention: Mention) -> int:
         """Return the number of the label or name; names that mean the same share one."""
@@ -131,14 +159,10 @@ class MentionGrouper:
                 continue
             if other.evidence.origin == mention.evidence.origin and not same_name:
                 return False  # a page that writes two names means two things
-            if any(self._differ(name, other, mention) for name in self._identity):
+            both = [name for name in self._identity if name in other.values and name in mention.values]
+            if not all(same_value(self._value(name, other), self._value(name, mention), "merging") for name in both):
                 return False
         return True
-
-    def _differ(self, name: str, one: Mention, other: Mention) -> bool:
-        if name not in one.values or name not in other.values:
-            return False
-        return not same_value(self._value(name, one), self._value(name, other), "merging")
 
     def _value(self, name: str, mention: Mention) -> Value:
         return coerce_value(mention.values[name], self._fields[name]).value
@@ -178,7 +202,13 @@ def make_entity_cells(entity: Entity, plan: ListPlan, at: str) -> dict[str, Cell
 def make_entity_cell(column: Field, entity: Entity, plan: ListPlan, at: str) -> Cell | None:
     """Return the value that most independent sites state, with the others as conflicts; None if none states it."""
     is_name = column.name == plan.key
-    readings = list(read_mentioned_values(column, entity, is_name=is_name))
+    readings = []
+    for mention in entity.mentions:
+        text = mention.name if is_name else mention.values.get(column.name, "")
+        value = coerce_value(text, column).value if text else None
+        if value is not None:
+            evidence = mention_evidence(column, text, mention)
+            readings.append(MentionedValue(text=text, value=value, evidence=evidence))
     if not readings:
         return None
     # Spellings of a name are no conflict: the mentions were joined because they mean one entity.
@@ -202,14 +232,6 @@ def make_entity_cell(column: Field, entity: Entity, plan: ListPlan, at: str) -> 
     )
     cell = proposed_cell(column, finding, run_id="", attempt=0, at=at)
     return msgspec.structs.replace(cell, run_id=None) if cell.value is not None else None
-
-
-def read_mentioned_values(column: Field, entity: Entity, *, is_name: bool) -> Iterable[MentionedValue]:
-    for mention in entity.mentions:
-        text = mention.name if is_name else mention.values.get(column.name, "")
-        value = coerce_value(text, column).value if text else None
-        if value is not None:
-            yield MentionedValue(text=text, value=value, evidence=mention_evidence(column, text, mention))
 
 
 def mention_evidence(column: Field, text: str, mention: Mention) -> tuple[Evidence, ...]:
@@ -242,3 +264,140 @@ def estimate_entity_count(entities: Sequence[Entity]) -> tuple[CountEstimate | N
             listed.setdefault(domain, set()).add(entity.key)
     lists = [keys for keys in listed.values() if len(keys) >= 2]  # a site that names one entity is no list
     return estimate_total_count(lists), len(lists)
+
+
+# ── how complete the list is ──────────────────────────────────────────────────────────────────────────────────────────
+
+
+async def report_found_rows(
+    store: Store, listing: Listing, rates: ExchangeRates = BUNDLED_RATES, language: str = ""
+) -> FoundRows:
+    """Return the result of a search; only the text on completeness is in `language`."""
+    table = await store.tables.load(listing.table_id)
+    plan, things = listing.plan, group_mentions(listing)
+    rejected = {each.key for each in listing.aside}
+    present = {row.id for row in table.rows}
+    placed = [thing for thing in things if listing.placed.get(thing.key) in present]
+    left_over = [thing for thing in things if thing.key not in listing.placed and thing.key not in rejected]
+    undecided = []
+    assumed: dict[str, None] = {}
+    for row in table.rows:
+        judged = judge_row(row.cells, plan, NameSpellings(), rates)
+        assumed |= dict.fromkeys(filter(None, (judged.guess, judged.rate and rates.used([judged.rate]))))
+        if judged.truth == "not stated":
+            undecided.append(UndecidedRow(name=cell_text(row.cell(table.key_field)), reason=judged.reason))
+    # Entities that were set aside are left out: the estimate is of those that belong to the list.
+    likely, sites = estimate_entity_count([*placed, *left_over])
+    return FoundRows(
+        table_id=table.id,
+        name=table.name,
+        question=plan.question,
+        things=plan.things,
+        status=listing.status,
+        problem=listing.problem,
+        columns=tuple(field.name for field in table.fields),
+        conditions=tuple(map(describe_condition, plan.conditions)),
+        said=plan.said,
+        wanted=listing.rows,
+        rows=len(table.rows),
+        found=len(things),
+        undecided=tuple(undecided),
+        assumed=tuple(assumed),
+        aside=listing.aside,
+        left_over=len(left_over),
+        estimate=likely,
+        completeness=describe_completeness(likely, sites, placed, left_over, language),
+        queries=listing.queries,
+        failed_queries=listing.failed_queries,
+        read=tuple(source.origin for source in listing.sources if source.status in ("read", "nothing")),
+        unreached={
+            source.origin: f"{source.status}: {source.detail}"
+            for source in listing.sources
+            if source.status not in ("read", "nothing")
+        }
+        | dict.fromkeys(listing.waiting, "not opened yet"),
+        by_model=plan.by_model,
+        usage=listing.usage,
+    )
+
+
+def describe_completeness(
+    likely: CountEstimate | None,
+    sites: int,
+    placed: Sequence[Entity],
+    left_over: Sequence[Entity],
+    language: str,
+) -> str:
+    """Say how complete the list is; claim no more than the overlap of the lists shows."""
+    if not placed and not left_over:
+        return translate("find", "Nothing was found, so nothing can be said of how many there are.", language)
+    if likely is None:
+        return translate(
+            "find",
+            "How many are missing cannot be estimated: no two sites list several of them."
+            if sites < 2
+            else "How many are missing cannot be estimated: the {count} sites that list them share too few.",
+            language,
+            count=sites,
+        )
+    if likely.high <= likely.found:
+        return translate(
+            "find",
+            "{count} independent sites list the same {found}; nothing points to more, which is no proof "
+            "that there are none.",
+            language,
+            count=likely.passes,
+            found=likely.found,
+        )
+    return translate(
+        "find",
+        "Likely about {likely} in all ({low} to {high}), estimated from what {count} independent sites "
+        "list alike; what no such list has is not counted.",
+        language,
+        likely=likely.likely,
+        low=likely.low,
+        high=likely.high,
+        count=likely.passes,
+    )
+
+
+# ── which rows meet the conditions ───────────────────────────────────────────────────────────────────────────────────
+
+
+async def resolve_condition_names(
+    plan: ListPlan, rows: Sequence[Mapping[str, Cell]], model: LanguageModel | None, tell: Tell
+) -> NameSpellings:
+    """Return which values of a column mean a name used in a condition."""
+    found = NameSpellings()
+    names: dict[str, tuple[str, ...]] = {}
+    for condition in plan.conditions:
+        if condition.operator in NAMING_OPERATORS:
+            names[condition.column] = (*names.get(condition.column, ()), *condition.values)
+    for column in plan.fields if model else ():
+        stated = [each for cells in rows for each in read_comparable_values(cells.get(column.name, Cell()), column)]
+        values = list_text_values(stated) if column.name in names else ()
+        if model and values:
+            asked = ValuesToGroup(column=column.name, values=values, wanted=names[column.name], question=plan.question)
+            await learn_spellings(found, column_key(column.name), asked, model, tell)
+    return found
+
+
+def judge_row(cells: Mapping[str, Cell], plan: ListPlan, spellings: NameSpellings, rates: ExchangeRates) -> Verdict:
+    """Return the verdict on all conditions, with the value that the row has instead if it fails one."""
+    fields, rules = index_fields(plan.fields), ComparisonRules(spellings=spellings, rates=rates)
+    reader = make_row_reader(cells, fields)
+
+    def judge(condition: Condition) -> Verdict:
+        field = fields[column_key(condition.column)]
+        verdict = evaluate_condition(condition, reader, field, rules)
+        reason = verdict.reason
+        if verdict.truth == "no match":
+            stated, limits = reader(field.name), [read_limit(each, field) for each in condition.values]
+            has = ", ".join(rates.in_currency_of(each, limits).raw for each in stated.values)
+            reason = f"{field.name} is {has or ('none' if stated.gap == 'absent' else 'not known')}"
+        # With a converted amount the rate may be what decides, so the condition is shown as well.
+        if verdict.truth == "no match" or (verdict.truth == "not stated" and verdict.rate):
+            reason = f"{reason}; wanted: {describe_condition(condition)}"
+        return verdict._replace(reason=reason)
+
+    return combine_all(map(judge, plan.conditions))

@@ -54,14 +54,16 @@ from tablewright.strategies.pipeline import OwnPagesStrategy
 from tablewright.strategies.strategy import Effort, Expected, Task, Tools
 from tablewright.values.money import BUNDLED_RATES, ExchangeRates
 from tablewright.web.provenance import Provenance, track_provenance
-from tablewright.workflows.find.completeness_report import judge_row, report_found_rows, resolve_condition_names
 from tablewright.workflows.find.entities import (
     Entity,
     fold_name,
     group_mentions,
+    judge_row,
     label_mention,
     make_entity_cells,
     put_name_first,
+    report_found_rows,
+    resolve_condition_names,
 )
 from tablewright.workflows.find.gather import MAX_PAGES_PER_ROUND, ListGatherer
 

@@ -40,7 +40,7 @@ from tablewright.llm.tasks.take_notes import CitedStatement
 from tablewright.store.store import Store
 from tablewright.strategies.pipeline import OwnPagesStrategy
 from tablewright.strategies.strategy import Tools
-from tablewright.workflows.find.completeness_report import report_found_rows
+from tablewright.workflows.find.entities import report_found_rows
 from tablewright.workflows.find.find import RowFinder
 from tablewright.workflows.research.library import ResearchLimits, number_tasks
 from tablewright.workflows.research.notes import number_notes
@@ -118,8 +118,13 @@ class Catalog:
         pages: dict[RowId, list[str]] = {}
         only: set[CellAt] = set()
         taken = []
+        # Reversed, so that the first row of a name wins.
+        rows = {row_key(cell_text(row.cell(table.key_field))): row for row in reversed(table.rows)}
         for gap, origins in searched:
-            if (row := find_row_named(table, gap.candidate_name)) and (empty := find_empty_columns(table, row, gap)):
+            row = rows.get(row_key(gap.candidate_name))
+            named = {column_key(name) for name in gap.missing_fields}
+            columns = [field.name for field in value_columns(table) if column_key(field.name) in named]
+            if row is not None and (empty := [name for name in columns if row.cell(name).is_unfound]):
                 pages.setdefault(row.id, []).extend(origins)
                 only |= {(row.id, name) for name in empty}
                 taken.append(gap)
@@ -152,8 +157,8 @@ class Catalog:
         self._report(FindEvent(stage="filling", detail=progress.label, done=progress.done, total=progress.total))
 
     def _report(self, event: FindEvent) -> None:
-        detail = f"{event.stage}: {event.detail}" if event.detail else event.stage
-        self._watch(ResearchEvent(stage="reading", round_index=1, detail=detail, done=event.done, total=event.total))
+        news = event.progress
+        self._watch(ResearchEvent(stage="reading", round_index=1, detail=news.detail, done=news.done, total=news.total))
 
 
 def keep_opened_evidence(table: Table, opened: Collection[str]) -> Table:
@@ -173,21 +178,6 @@ def keep_opened_evidence(table: Table, opened: Collection[str]) -> Table:
         msgspec.structs.replace(row, cells={name: read(cell) for name, cell in row.cells.items()}) for row in table.rows
     )
     return msgspec.structs.replace(table, rows=rows)
-
-
-def find_row_named(table: Table, name: str) -> Row | None:
-    key = row_key(name)
-    return next((row for row in table.rows if row_key(cell_text(row.cell(table.key_field))) == key), None)
-
-
-def find_empty_columns(table: Table, row: Row, gap: Gap) -> list[str]:
-    """Return the columns named by the gap that are still empty."""
-    named = {column_key(name) for name in gap.missing_fields}
-    return [
-        field.name
-        for field in value_columns(table)
-        if column_key(field.name) in named and row.cell(field.name).is_unfound
-    ]
 
 
 def take_cell_notes(table: Table) -> tuple[tuple[CitedStatement, ...], tuple[tuple[int, int], ...]]:

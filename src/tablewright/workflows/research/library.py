@@ -67,16 +67,17 @@ class ResearchLimits:
         return None if self._ends is None else max(0.0, self._ends - time.monotonic())
 
     @property
-    def money_spent(self) -> bool:
-        return self._budget is not None and bool(self._budget.exhausted)
+    def money_spent(self) -> str:
+        """The cap that was reached, as text."""
+        return self._budget.exhausted if self._budget is not None else ""
 
     @property
     def spent(self) -> str:
         """The limit that was reached, in words; "" if there is time and money left."""
         if self.seconds_left == 0.0:
             return self.words("the time of {minutes} minutes was up", minutes=f"{self._minutes:g}")
-        if self._budget is not None and self._budget.exhausted:
-            return self.words("the cap of {cap} was reached", cap=self._budget.exhausted)
+        if cap := self.money_spent:
+            return self.words("the cap of {cap} was reached", cap=cap)
         return ""
 
 

@@ -98,7 +98,11 @@ class ProductJudge:
         self._filters = [wish for wish in self._wishes if wish.hard and wish.operator not in ("lowest", "highest")]
         left = [row for row in table.rows if self.exclusion(row) is None]
         ranking = [wish for wish in self._wishes if wish.operator in ("lowest", "highest")]
-        self._ends = {wish: self._span(wish, left) for wish in ranking}
+        self._ends: dict[Wish, tuple[float, float] | None] = {}
+        """The lowest and highest value among rows that are not excluded."""
+        for wish in ranking:
+            known = [value for row in left if (value := self._number(row, wish.column)) is not None]
+            self._ends[wish] = (min(known), max(known)) if known else None
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -227,11 +231,6 @@ class ProductJudge:
         if value.date:
             return float(value.date[:10].replace("-", "").ljust(8, "0"))
         return value.si if value.si is not None else value.number
-
-    def _span(self, wish: Wish, rows: Sequence[Row]) -> tuple[float, float] | None:
-        """Return the lowest and highest value among rows that are not excluded."""
-        known = [value for row in rows if (value := self._number(row, wish.column)) is not None]
-        return (min(known), max(known)) if known else None
 
     def _is_near(self, row: Row, wish: Wish) -> bool:
         field = self._fields.get(column_key(wish.column))

@@ -35,8 +35,7 @@ from tablewright.workflows.shortlist.advice import describe_unverified, present_
 from tablewright.workflows.shortlist.comparison import ProductComparison
 from tablewright.workflows.shortlist.comparison_answers import ComparisonAnswers
 from tablewright.workflows.shortlist.context import Taken, TurnContext, TurnWork
-from tablewright.workflows.shortlist.explore import EXPLORATION_ROUNDS, MAX_FIRST_ROUND_PAGES
-from tablewright.workflows.shortlist.research import ProductSearch
+from tablewright.workflows.shortlist.research import EXPLORATION_ROUNDS, MAX_FIRST_ROUND_PAGES, ProductSearch
 from tablewright.workflows.shortlist.understanding import find_missing_fields, understand_message
 from tablewright.workflows.shortlist.wording import (
     add_message,

@@ -11,6 +11,7 @@ from nicegui import events, ui
 
 from tablewright.domain.model import Field, RowId, Struct, Table, column_key
 from tablewright.domain.text import shorten_text
+from tablewright.engine.fill import FillRun
 from tablewright.errors import BadField, TablewrightError
 from tablewright.interfaces.page.elements import ask_confirmation, show_paragraph, show_remark
 from tablewright.interfaces.page.frame import show_error_notice, visit_to_write
@@ -25,7 +26,6 @@ from tablewright.operations.fill import (
     plan_fill,
 )
 from tablewright.operations.health import show_strategies
-from tablewright.services import FillRun
 
 if TYPE_CHECKING:
     from tablewright.domain.run import Estimate
