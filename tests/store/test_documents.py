@@ -19,6 +19,7 @@ from tablewright.store.search_index import (
     HalfMatrix,
     TextIndex,
     VectorBlock,
+    VectorLimits,
     choose_likely_rows,
     prepare_vectors,
     widen_vectors,
@@ -263,8 +264,8 @@ async def test_the_nearest_vectors_are_found_and_those_of_another_embedder_are_n
 async def test_many_vectors_are_chosen_by_their_signs_and_it_is_said(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("tablewright.store.search_index.MAX_VECTORS_COMPARED_EXACTLY", 50)
-    monkeypatch.setattr("tablewright.store.search_index.MIN_CANDIDATES", 40)
+    limits = VectorLimits(compared_exactly=50, min_candidates=40)
+    monkeypatch.setattr("tablewright.store.search_index.VECTOR_LIMITS", limits)
     vectors = np.random.default_rng(1).normal(size=(200, 100)).astype(np.float16)
     await store.documents.add(read("a.txt", *map(str, range(150)), vectors=vectors[:150]))
     assert (await store.documents.search_vector(vectors[7].astype(np.float32), 1, embedder=EMBEDDER)).found
@@ -282,8 +283,8 @@ async def test_many_vectors_are_chosen_by_their_signs_and_it_is_said(
 
 
 def test_the_signs_miss_hardly_any_of_the_nearest(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tablewright.store.search_index.ROWS_PER_CANDIDATE", 50)
-    monkeypatch.setattr("tablewright.store.search_index.SIGN_ROWS_PER_BATCH", 4_000)
+    limits = VectorLimits(rows_per_candidate=50, sign_rows_per_batch=4_000)
+    monkeypatch.setattr("tablewright.store.search_index.VECTOR_LIMITS", limits)
     chance = np.random.default_rng(2)
     topics = chance.normal(size=(50, 128))
     vectors = topics[chance.integers(0, 50, 20_000)] + chance.normal(size=(20_000, 128))
@@ -429,11 +430,11 @@ async def test_a_result_set_is_read_page_by_page(store: Store) -> None:
     assert (page.question, page.columns, page.total) == ("all of them", ("n", "x"), 7)
     assert list(page.rows) == rows[5:]
     await store.documents.remove(["d-a.txt"])
-    left = await store.results.get(result)
+    left = await store.results.page(result)
     assert list(left.rows) == rows[::2]
     assert left.total == 4
     with pytest.raises(NotFound):
-        await store.results.get("gone")
+        await store.results.page("gone")
 
 
 async def test_a_conversation_keeps_its_turns_and_its_summary(store: Store) -> None:

@@ -59,7 +59,7 @@ def look(store: Store, kind: Shareable) -> Callable[[str], Awaitable[Any]]:
         "table": store.tables.find,
         "document": store.documents.get,
         "conversation": store.conversations.get,
-        "result": store.results.get,
+        "result": store.results.page,
         "research": store.researches.get,
         "shortlist": store.shortlists.get,
     }
@@ -145,9 +145,9 @@ async def test_the_table_of_a_research_and_the_rows_of_an_answer_are_shared_with
     assert [each.id for each in await bob.tables.all()] == [about]
     await ann.sharing.share("conversation", made["conversation"], ["bob"])
     with pytest.raises(NotFound):
-        await bob.results.get(made["result"])
+        await bob.results.page(made["result"])
     await ann.conversations.add_turn(made["conversation"], Turn(question="Which?", result_id=made["result"]))
-    assert (await bob.results.get(made["result"])).question == "Which?"
+    assert (await bob.results.page(made["result"])).question == "Which?"
     await ann.sharing.unshare("research", made["research"], ["bob"])
     assert await bob.tables.all() == []
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from tablewright.domain.shortlist import CONFIRM, EDIT, ENRICH, MODIFY, PAGE_COLUMN, PRODUCT_COLUMN, TRY_AGAIN
-from tablewright.llm.tasks.choose_pages import FIND_PRODUCTS
+from tablewright.llm.tasks.choose_pages import PAGE_GOALS
 from tablewright.llm.tasks.translation import ASKED_LANGUAGES
 from tablewright.messages.catalogue import CATALOGUES, list_context_texts
 from tests.llm.endpoint import Asked, Reply, answer, running_endpoint
@@ -103,7 +103,7 @@ class Script:
     def __call__(self, request: Asked) -> Reply:
         schema = schema_of(request.body)
         prompt = str(request.body["messages"][-1]["content"])
-        if schema == "Choice" and FIND_PRODUCTS in request.body["messages"][0]["content"]:
+        if schema == "Choice" and PAGE_GOALS["products"] in request.body["messages"][0]["content"]:
             schema = PICKS
         self.asked.append((schema, f"{request.body['messages'][0]['content']}\n{prompt}"))
         reply = self.replies.get(schema, read_weights) if schema in READ else self.replies[schema]

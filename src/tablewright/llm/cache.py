@@ -23,20 +23,6 @@ from tablewright.llm.wrappers import ModelCall, ModelWrapper
 from tablewright.observe import count_event
 
 CACHE_KIND = "model"
-# Parts of a message that differ between two runs that ask the same.
-INCIDENTAL = frozenset(
-    {
-        "timestamp",
-        "run_id",
-        "conversation_id",
-        "tool_call_id",
-        "metadata",
-        "usage",
-        "provider_response_id",
-        "provider_details",
-        "state",
-    }
-)
 # Finish reasons of answers that are cached: not cut off, not filtered.
 WHOLE_ANSWER_REASONS = frozenset({"stop", "tool_call", None})
 
@@ -172,6 +158,9 @@ def answer_key(
 
 
 def strip_incidental(value: Any) -> Any:
+    """Return messages without the parts that differ between two runs that ask the same."""
+    ids = {"run_id", "conversation_id", "tool_call_id", "provider_response_id"}
     if isinstance(value, dict):
-        return {name: strip_incidental(inner) for name, inner in value.items() if name not in INCIDENTAL}
+        kept = value.keys() - ids - {"timestamp", "metadata", "usage", "provider_details", "state"}
+        return {name: strip_incidental(value[name]) for name in kept}
     return [strip_incidental(inner) for inner in value] if isinstance(value, list) else value

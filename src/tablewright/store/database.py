@@ -377,17 +377,13 @@ def leave_receipt(connection: Connection, receipt: str) -> bool:
     return connection.execute(statement.on_conflict_do_nothing().returning(commits.c.receipt)).first() is not None
 
 
-def delete_old_receipts(connection: Connection) -> None:
-    """Delete receipts that no transaction can still ask for."""
+def prepare_tables(connection: Connection) -> None:
+    """Migrate the schema, and delete the receipts that no transaction can still ask for."""
+    migrate_schema(connection)
     if connection.dialect.name == "postgresql":
         # A week is longer than any outage through which a transaction waits for its receipt.
         before = (datetime.now(UTC) - timedelta(days=7)).isoformat()
         connection.execute(delete(commits).where(commits.c.at < before))
-
-
-def prepare_tables(connection: Connection) -> None:
-    migrate_schema(connection)
-    delete_old_receipts(connection)
 
 
 def acting_in(connection: Connection) -> ActingUser:

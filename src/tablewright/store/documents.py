@@ -139,13 +139,11 @@ class Documents(StorePart):
     async def add(self, read: IngestedDocument) -> None:
         await self.add_many([read])
 
-    async def add_many(self, read: Sequence[IngestedDocument]) -> None:
-        """Add documents in one transaction. One with a known path replaces that document and keeps its id."""
-        if read:
-            await self._add_many(read)
-
     @write_transaction
-    def _add_many(self, connection: Connection, read: Sequence[IngestedDocument]) -> None:
+    def add_many(self, connection: Connection, read: Sequence[IngestedDocument]) -> None:
+        """Add documents in one transaction. One with a known path replaces that document and keeps its id."""
+        if not read:
+            return
         enable_secure_delete(connection)
         # First, because updating the one line of `corpus` makes all writers of documents take turns.
         count_corpus_change(connection)
@@ -158,17 +156,13 @@ class Documents(StorePart):
             # Last and in one loop, because charging locks the owner's line.
             set_bytes(connection, "document", id, size)
 
-    async def add_annotations(
-        self, id: str, annotations: Sequence[Annotation], vectors: HalfMatrix, embedder: str
-    ) -> None:
-        """Add annotations after those the document has; each with its vector."""
-        if annotations:
-            await self._add_annotations(id, annotations, vectors, embedder)
-
     @write_transaction
-    def _add_annotations(
+    def add_annotations(
         self, connection: Connection, id: str, annotations: Sequence[Annotation], vectors: HalfMatrix, embedder: str
     ) -> None:
+        """Add annotations after those the document has; each with its vector."""
+        if not annotations:
+            return
         count_corpus_change(connection)
         found = find_document_record(connection, id)
         no = found.no
@@ -219,7 +213,8 @@ class Documents(StorePart):
     def _remove(self, connection: Connection, ids: Sequence[str]) -> int:
         enable_secure_delete(connection)
         count_corpus_change(connection)
-        numbers = find_document_numbers(connection, ids)
+        query = select(documents.c.id, documents.c.no).where(is_visible(connection, "document"))
+        numbers = {record.id: record.no for record in fetch_among(connection, query, documents.c.id, ids)}
         for id in numbers:
             check_owner(connection, "document", id)
         # Parts first: what refers to a document is found by its id, which the traces still have.
@@ -232,8 +227,7 @@ class Documents(StorePart):
     @read_transaction
     def known(self, connection: Connection) -> dict[str, tuple[str, str]]:
         """Return the id and the hash of each file, by path."""
-        query = select(documents.c.path, documents.c.id, documents.c.file_hash)
-        found = fetch_visible(connection, query)
+        found = fetch_visible(connection, select(documents.c.path, documents.c.id, documents.c.file_hash))
         return {record.path: (record.id, record.file_hash) for record in found}
 
     @read_transaction
@@ -324,11 +318,6 @@ def fetch_visible(connection: Connection, query: Select[Any]) -> Sequence[Record
 
 def count_corpus_change(connection: Connection) -> None:
     connection.execute(update(corpus).values(version=corpus.c.version + 1))
-
-
-def find_document_numbers(connection: Connection, ids: Sequence[str]) -> dict[str, int]:
-    query = select(documents.c.id, documents.c.no).where(is_visible(connection, "document"))
-    return {record.id: record.no for record in fetch_among(connection, query, documents.c.id, ids)}
 
 
 def add_document(connection: Connection, read: IngestedDocument) -> tuple[str, int]:

@@ -96,13 +96,11 @@ class Attempts(StorePart):
         found: dict[RowId, list[Attempt]] = {}
         for row_id, text in fetch_among(connection, query, attempts.c.row_id, valid_row_ids(row_ids)):
             own = found.get(row_id, ())
-            if len(own) < MAX_ATTEMPTS_PER_ROW and concerns_columns((attempt := decode_attempt(text)), columns):
-                found[row_id] = [attempt, *own]
+            if len(own) < MAX_ATTEMPTS_PER_ROW:
+                attempt = decode_attempt(text)
+                if columns is None or any(name in columns for name in attempt.columns):
+                    found[row_id] = [attempt, *own]
         return found
-
-
-def concerns_columns(attempt: Attempt, columns: Collection[str] | None) -> bool:
-    return columns is None or any(name in columns for name in attempt.columns)
 
 
 # Examples per column, and characters per example: they go into every prompt of the column.

@@ -67,14 +67,10 @@ class Proposals(StorePart):
         """Create a proposal. `fields` are the definitions that applying it would add to the table or change in it."""
         return create_proposal(connection, read_table_head(connection, table_id).no, run_id, fields)
 
-    async def add(self, proposal_id: str, operations: Sequence[ProposedCell]) -> None:
+    @repeatable_transaction
+    def add(self, connection: Connection, proposal_id: str, operations: Sequence[ProposedCell]) -> None:
         """Add operations. A later attempt replaces an earlier one; the same attempt again changes nothing
         (compare-and-set)."""
-        if operations:
-            await self._add(proposal_id, operations)
-
-    @repeatable_transaction
-    def _add(self, connection: Connection, proposal_id: str, operations: Sequence[ProposedCell]) -> None:
         of_run = select(proposals.c.table_no).where(proposals.c.id == proposal_id)
         table_no = connection.execute(of_run).scalar_one()
         charge_table(connection, table_no, add_operations(connection, proposal_id, table_no, operations))
@@ -351,14 +347,15 @@ def write_chosen_operations(
     conflicts = 0
     read_first = connection.scalar(select(func.min(operations.c.as_of)).where(chosen))
     if not force and read_first is not None and read_first < found.last_seq:
-        later = is_written_since_read(found)
+        newest = last_write_seq(found, operations.c.row_id, field_id_of_operation(found))
+        later = func.coalesce(newest, 0) > operations.c.as_of
         conflicts = connection.execute(select(func.count()).select_from(operations).where(chosen, later)).scalar_one()
         chosen = chosen & ~later
     kept = 0 if empties else keep_present_values(connection, found, chosen, known)
     # The operations get the number of the change before it exists: the lock guarantees it.
     number = found.last_change + 1
     # A proposal for a removed row can no longer be written, so it counts as refused.
-    gone = is_row_removed(found)
+    gone = operations.c.row_id.in_(select(rows.c.row_id).where(rows.c.table_no == found.no, rows.c.removed))
     delete_edited(connection, chosen & gone)
     settled = connection.execute(
         update(operations)
@@ -488,16 +485,5 @@ def select_taken_cells(found: TableHead, taken: ColumnElement[bool]) -> Subquery
     return select(operations.c.row_id, of_field, operations.c.as_of, cell).where(taken).subquery()
 
 
-def is_row_removed(found: TableHead) -> ColumnElement[bool]:
-    gone = select(rows.c.row_id).where(rows.c.table_no == found.no, rows.c.removed)
-    return operations.c.row_id.in_(gone)
-
-
 def field_id_of_operation(found: TableHead) -> ColumnElement[int]:
     return case(found.field_ids, value=operations.c.field)
-
-
-def is_written_since_read(found: TableHead) -> ColumnElement[bool]:
-    """Return the condition that the cell was written after the run had read its row."""
-    newest = last_write_seq(found, operations.c.row_id, field_id_of_operation(found))
-    return func.coalesce(newest, 0) > operations.c.as_of

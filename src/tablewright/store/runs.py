@@ -314,7 +314,7 @@ def read_run(connection: Connection, run_id: str) -> Run:
     query = select_runs().where(runs.c.id == run_id, is_visible_run(connection))
     record = connection.execute(query).one_or_none()
     if record is None:
-        raise run_not_found(run_id)
+        raise NotFound(f"There is no run {run_id!r}.", advice="`tablewright runs list` shows them.")
     return run_from_record(record)
 
 
@@ -346,10 +346,6 @@ def find_table_no(connection: Connection, table_id: str) -> int:
 
 def select_runs() -> Select[Any]:
     return select(runs, tables.c.id.label("table_id")).outerjoin(tables, tables.c.no == runs.c.table_no)
-
-
-def run_not_found(run_id: str) -> NotFound:
-    return NotFound(f"There is no run {run_id!r}.", advice="`tablewright runs list` shows them.")
 
 
 def run_from_record(record: Record[Any]) -> Run:

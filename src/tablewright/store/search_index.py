@@ -24,6 +24,7 @@ from sqlalchemy import Connection, delete, func, insert, select
 
 from tablewright.arrays import NDArray, np
 from tablewright.domain.documents import Segment
+from tablewright.domain.model import Struct
 from tablewright.store import schema
 from tablewright.store.records import MAX_DOCUMENTS_PER_QUERY, in_batches, insert_many
 from tablewright.store.schema import PART_NUMBER_BITS, corpus, vectors, words
@@ -31,15 +32,22 @@ from tablewright.text import stem_words
 
 # The usual constant of BM25 for the saturation of repeated words.
 BM25_K1 = 1.2
-# Up to this many vectors, all are compared. Of more, their signs choose candidates: 32 bytes instead of 1,024 each.
-MAX_VECTORS_COMPARED_EXACTLY = 30_000
-MIN_CANDIDATES = 3_000
-# One candidate per hundred rows, and at least MIN_CANDIDATES. Measured with real questions: of 77,000 passages of real
-# texts and 23,000 mixed from those, the candidates include 0.9997 of the 10 nearest and 0.981 of the 200 nearest; of a
-# million, most of them mixed, 0.997 and 0.990.
-ROWS_PER_CANDIDATE = 100
-# Few enough that intermediate results stay in the CPU's cache.
-SIGN_ROWS_PER_BATCH = 1 << 16
+
+
+class VectorLimits(Struct, frozen=True):
+    compared_exactly: int = 30_000
+    """Up to this many vectors, all are compared. Of more, their signs choose candidates: 32 bytes instead of 1,024
+    each."""
+    min_candidates: int = 3_000
+    rows_per_candidate: int = 100
+    """One candidate per hundred rows, and at least `min_candidates`. Measured with real questions: of 77,000 passages
+    of real texts and 23,000 mixed from those, the candidates include 0.9997 of the 10 nearest and 0.981 of the 200
+    nearest; of a million, most of them mixed, 0.997 and 0.990."""
+    sign_rows_per_batch: int = 1 << 16
+    """Few enough that intermediate results stay in the CPU's cache."""
+
+
+VECTOR_LIMITS = VectorLimits()
 
 Positions: TypeAlias = "NDArray[np.int64]"
 Ranked: TypeAlias = list[tuple[int, float]]
@@ -354,11 +362,11 @@ class VectorIndex:
     ) -> NearestParts:
         blocks = self._fresh(connection, target, embedder)
         parts: list[BlockRows] = [
-            (block, None if among is None else find_rows_of_documents(block, among)) for block in blocks
+            (block, None if among is None else np.flatnonzero(is_part_among(block.ids, among))) for block in blocks
         ]
         exact = all(block.signs is None for block in blocks)
         if not exact:
-            parts = choose_likely_rows(parts, query, max(MIN_CANDIDATES, 4 * limit))
+            parts = choose_likely_rows(parts, query, max(VECTOR_LIMITS.min_candidates, 4 * limit))
         found: Ranked = []
         for block, rows in parts:
             ids, vectors = (block.ids, block.vectors) if rows is None else (block.ids[rows], block.vectors[rows])
@@ -400,19 +408,15 @@ class LoadedVectors:
         if new := sorted(no for no in present if no in gone or no not in self._sizes):
             self.blocks = merge_last_blocks((*self.blocks, read_vector_block(connection, target, new)))
         self._sizes = present
-        all_of_them = sum(block.size for block in self.blocks) <= MAX_VECTORS_COMPARED_EXACTLY
+        all_of_them = sum(block.size for block in self.blocks) <= VECTOR_LIMITS.compared_exactly
         self.blocks = tuple(prepare_vectors(block, compare_all=all_of_them) for block in self.blocks)
-
-
-def find_rows_of_documents(block: VectorBlock, documents: Collection[int]) -> Positions:
-    return np.flatnonzero(is_part_among(block.ids, documents))
 
 
 def choose_likely_rows(parts: Sequence[BlockRows], query: FullMatrix, least: int) -> list[BlockRows]:
     """Return the rows that may be near; of equals at the border, any."""
     apart = [count_sign_differences(block, rows, query) for block, rows in parts]
     total = sum(map(len, apart))
-    candidates = max(least, total // ROWS_PER_CANDIDATE)
+    candidates = max(least, total // VECTOR_LIMITS.rows_per_candidate)
     if total <= candidates:
         return list(parts)
     at_most = np.cumsum(sum(np.bincount(far, minlength=3 * len(query) + 1) for far in apart))
@@ -437,14 +441,14 @@ def count_sign_differences(block: VectorBlock, rows: Positions | None, query: Fu
     weights = np.minimum(np.rint(np.abs(query) * (1.5 / (np.sqrt(np.mean(query**2)) or 1))), 3).astype(np.uint8)
     asked, single, double = pack_bits(np.stack((query > 0, weights & 1 > 0, weights & 2 > 0)))
     apart = np.empty(len(signs), dtype=np.uint16)
-    for start in range(0, len(signs), SIGN_ROWS_PER_BATCH):
-        some = signs[start : start + SIGN_ROWS_PER_BATCH]
+    for start in range(0, len(signs), VECTOR_LIMITS.sign_rows_per_batch):
+        some = signs[start : start + VECTOR_LIMITS.sign_rows_per_batch]
         once, twice = np.zeros((2, len(some)), dtype=np.uint16)
         for column in range(some.shape[1]):
             differ = some[:, column] ^ asked[column]
             once += np.bitwise_count(differ & single[column])
             twice += np.bitwise_count(differ & double[column])
-        apart[start : start + SIGN_ROWS_PER_BATCH] = once + 2 * twice
+        apart[start : start + VECTOR_LIMITS.sign_rows_per_batch] = once + 2 * twice
     return apart
 
 

@@ -156,7 +156,8 @@ class Sharing(StorePart):
         users = [find_user_id(connection, name) for name in people] + [EVERYONE] * everyone
         for part_kind, part_id in [(kind, id), *find_shared_parts(connection, kind, id)]:
             if only:
-                revoke_shares(connection, part_kind, part_id, keep=users)
+                own = (shares.c.kind == part_kind) & (shares.c.thing_id == part_id) & ~shares.c.owns
+                connection.execute(delete(shares).where(own, shares.c.user_id.not_in(list(users))))
             records = [{"kind": part_kind, "thing_id": part_id, "user_id": each, "owns": False} for each in users]
             if records:
                 connection.execute(build_upsert(connection, shares).on_conflict_do_nothing(), records)
@@ -178,11 +179,6 @@ class Sharing(StorePart):
             connection.execute(delete(shares).where(taken))
         add_audit_entry(connection, "unshare", f"{kind} {id}", f"from {', '.join(people)}")
         return read_shared(connection, kind, id)
-
-
-def revoke_shares(connection: Connection, kind: Shareable, id: str, *, keep: Collection[str]) -> None:
-    own = (shares.c.kind == kind) & (shares.c.thing_id == id) & ~shares.c.owns
-    connection.execute(delete(shares).where(own, shares.c.user_id.not_in(list(keep))))
 
 
 def find_shared_parts(connection: Connection, kind: Shareable, id: str) -> list[tuple[Shareable, str]]:

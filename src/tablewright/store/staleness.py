@@ -16,7 +16,7 @@ from sqlalchemy import ColumnElement, Connection, Select, Subquery, exists, func
 from tablewright.domain.history import StaleCell
 from tablewright.domain.model import Cell, RowId, make_given_cell
 from tablewright.store.contents import content_text, texts_of_entry
-from tablewright.store.records import GivenRow, decode_cell, decode_given, fetch_among
+from tablewright.store.records import decode_cell, decode_given, fetch_among
 from tablewright.store.schema import cells, edits, rows
 from tablewright.store.tables import TableHead, same_row
 
@@ -214,7 +214,9 @@ def mark_written_dependents(
 
 def find_value_changes(connection: Connection, found: TableHead, records: Sequence[Any]) -> dict[CellKey, Cell]:
     """Return the cells that got another value or became stale, as they are now."""
-    as_given = read_given_rows(connection, found, {each.row_id for each in records if not (each.before and each.after)})
+    query = select(rows.c.row_id, rows.c.given).where(rows.c.table_no == found.no)
+    wanted = {each.row_id for each in records if not (each.before and each.after)}
+    as_given = {row_id: decode_given(text) for row_id, text in fetch_among(connection, query, rows.c.row_id, wanted)}
 
     def cell_of(text: str | None, row_id: RowId, field_id: int) -> Cell:
         if text:
@@ -228,12 +230,6 @@ def find_value_changes(connection: Connection, found: TableHead, records: Sequen
         if before.value != after.value or (after.stale and not before.stale):
             changed[each.row_id, each.field_id] = after
     return changed
-
-
-def read_given_rows(connection: Connection, found: TableHead, row_ids: Collection[RowId]) -> dict[RowId, GivenRow]:
-    query = select(rows.c.row_id, rows.c.given).where(rows.c.table_no == found.no)
-    found_rows = fetch_among(connection, query, rows.c.row_id, row_ids)
-    return {row_id: decode_given(text) for row_id, text in found_rows}
 
 
 def read_untouched_cells(

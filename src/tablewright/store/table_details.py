@@ -184,14 +184,12 @@ kind_row_records = RecordMapper(KindRow, kind_rows)
 class Kinds(StorePart):
     """Store the kinds of documents, and the tables that have a row for each document of a kind."""
 
-    async def set_kinds(self, kinds: Mapping[str, str], by: KindBy) -> int:
+    @write_transaction
+    def set_kinds(self, connection: Connection, kinds: Mapping[str, str], by: KindBy) -> int:
         """Set the kinds of documents by their ids, and return how many were set. A guess is set for one's own documents
         alone, and never replaces what a person or a model said."""
-
-        return await self._set_kinds(kinds, by) if kinds else 0
-
-    @write_transaction
-    def _set_kinds(self, connection: Connection, kinds: Mapping[str, str], by: KindBy) -> int:
+        if not kinds:
+            return 0
         count_corpus_change(connection)
         count = 0
         is_guess = by not in ("model", "person")
@@ -240,12 +238,8 @@ class Kinds(StorePart):
         query = select(kind_rows).where(kind_rows.c.table_no == read_table_head(connection, table_id).no)
         return {record.document_id: kind_row_records.read(record) for record in connection.execute(query)}
 
-    async def keep_rows(self, table_id: str, rows: Mapping[str, KindRow]) -> None:
-        if rows:
-            await self._keep_rows(table_id, rows)
-
     @repeatable_transaction
-    def _keep_rows(self, connection: Connection, table_id: str, rows: Mapping[str, KindRow]) -> None:
+    def keep_rows(self, connection: Connection, table_id: str, rows: Mapping[str, KindRow]) -> None:
         no = read_table_head(connection, table_id).no
         for document_id, row in rows.items():
             put_record(connection, kind_rows, kind_row_records.write(row, table_no=no, document_id=document_id))

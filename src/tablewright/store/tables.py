@@ -190,7 +190,8 @@ class Tables(StorePart):
 
     @read_transaction
     def count(self, connection: Connection, table_id: str) -> int:
-        return count_rows(connection, read_table_head(connection, table_id).no)
+        here = (rows.c.table_no == read_table_head(connection, table_id).no) & ~rows.c.removed
+        return connection.execute(select(func.count()).select_from(rows).where(here)).scalar_one()
 
     @read_transaction
     def window(
@@ -473,11 +474,6 @@ def match_row_ids(column: ColumnElement[RowId], chunk: Sequence[RowId]) -> Colum
     if len(chunk) == chunk[-1] - chunk[0] + 1:
         return column.between(chunk[0], chunk[-1])
     return column.in_(chunk)
-
-
-def count_rows(connection: Connection, table_no: int) -> int:
-    query = select(func.count()).select_from(rows).where(rows.c.table_no == table_no, ~rows.c.removed)
-    return connection.execute(query).scalar_one()
 
 
 def reserve_table_id(connection: Connection, name: str) -> str:

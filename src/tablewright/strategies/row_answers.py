@@ -15,7 +15,7 @@ from msgspec import structs
 from tablewright.domain.model import Field, Finding, Row, Struct, Table
 from tablewright.domain.text import cell_text, drop_tried_queries
 from tablewright.llm.tasks.decision import decide
-from tablewright.llm.tasks.plan_patterns import INSTRUCTIONS, PatternsToPlan, PlanPatterns
+from tablewright.llm.tasks.plan_patterns import PatternsToPlan, PlanPatterns
 from tablewright.llm.text_budget import TEXT_LIMITS
 from tablewright.strategies.investigation import RowInvestigation
 from tablewright.strategies.request_batcher import RequestBatcher
@@ -256,7 +256,7 @@ def hash_pattern_request(asked: PatternsToPlan, planner: str) -> str:
         *sorted(asked.notes.items()),
     ]
     columns = [asked.key, sorted(asked.columns), sorted(map(describe_for_key, asked.fields))]
-    return hashlib.sha256(msgspec.json.encode([planner, INSTRUCTIONS, columns, feedback])).hexdigest()
+    return hashlib.sha256(msgspec.json.encode([planner, PlanPatterns.instructions, columns, feedback])).hexdigest()
 
 
 def describe_for_key(field: Field) -> tuple[str, str, str]:

@@ -140,7 +140,7 @@ async def make_documents_table(
 async def export_answer_rows(store: Store, result_id: str, path: Path, *, folders: bool) -> int:
     """Write the rows of an answer to a file, each with its document (path or name) and page; return how many."""
     format = target_format(path)
-    result = await store.results.get(result_id)
+    result = await store.results.page(result_id)
     found = await store.documents.find({row.document_id for row in result.rows})
     places = {each.id: each.path if folders else Path(each.path).name for each in found}
     with replace_file(path, kept="The result is safe.") as stream:

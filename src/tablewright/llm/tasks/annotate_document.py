@@ -31,13 +31,6 @@ from tablewright.values.coerce import is_not_found
 # Of one excerpt. More: a longer reply for facts that matter less and less.
 MAX_FACTS = 20
 
-INSTRUCTIONS = (
-    "You read the facts of a document: names, dates, numbers, amounts, sizes, parties, places, identifiers. For each "
-    "write `label`, what it is, in one to four words; `value`, exactly as the text writes it; and `quote`, the few "
-    "words of the text that state it, copied exactly. Leave out what was already found and anything that is not a fact "
-    "of this document. If there is nothing to add, give an empty list. " + RETRIEVED_WARNING
-)
-
 
 class ExcerptToAnnotate(Struct, frozen=True):
     """An excerpt of a document; `known` are the labels and values that the rules found in it."""
@@ -75,11 +68,17 @@ class AnnotateDocument:
     rules."""
 
     name = "annotate document"
+    instructions = (
+        "You read the facts of a document: names, dates, numbers, amounts, sizes, parties, places, identifiers. For "
+        "each write `label`, what it is, in one to four words; `value`, exactly as the text writes it; and `quote`, "
+        "the few words of the text that state it, copied exactly. Leave out what was already found and anything that "
+        "is not a fact of this document. If there is nothing to add, give an empty list. " + RETRIEVED_WARNING
+    )
 
     def prompt(self, asked: ExcerptToAnnotate) -> Prompt:
         known = [f"{label}: {value}" for label, value in asked.known]
         return Prompt(
-            instructions=INSTRUCTIONS,
+            instructions=self.instructions,
             text=join_parts(
                 mark_text(1, asked.text, asked.title),
                 headed_block("Found already:", 2, known),
@@ -136,12 +135,6 @@ def prove_fact(asked: ExcerptToAnnotate, read: Read) -> ExtractedFact | None:
 # As long as a summary that is made without a model (documents/summarise.py).
 MAX_SUMMARY_WORDS = 150
 
-SUMMARY_INSTRUCTIONS = (
-    f"You summarise a part of a document in at most {MAX_SUMMARY_WORDS} words: what it is, what it is about, which "
-    "people and things it names, and which questions it could answer. Plain sentences, in the language of the text. "
-    "Use only numbers and names that are in the text. " + RETRIEVED_WARNING
-)
-
 
 class TextToSummarise(Struct, frozen=True):
     """A text to summarise; `extract` is a summary of its own sentences made without a model."""
@@ -161,10 +154,15 @@ class SummariseText:
     """Decides the text of the summary."""
 
     name = "summarise text"
+    instructions = (
+        f"You summarise a part of a document in at most {MAX_SUMMARY_WORDS} words: what it is, what it is about, which "
+        "people and things it names, and which questions it could answer. Plain sentences, in the language of the "
+        "text. Use only numbers and names that are in the text. " + RETRIEVED_WARNING
+    )
 
     def prompt(self, asked: TextToSummarise) -> Prompt:
         return Prompt(
-            instructions=SUMMARY_INSTRUCTIONS,
+            instructions=self.instructions,
             text=f"{mark_text(1, sample_text(asked.text, asked.tokens), asked.title)}\n\nSummarise it.",
             reply=Summary,
             # Two tokens for each word.

@@ -16,26 +16,6 @@ from tablewright.llm.tasks.decision import Prompt, accept_reply, page_blocks
 from tablewright.llm.tasks.take_notes import CitedStatement, describe_research, prove_note
 from tablewright.llm.text_budget import TEXT_LIMITS
 
-INSTRUCTIONS = """\
-You check a claim of a research report against pages of sites other than the one that makes it.
-
-`findings`: one for each page that says something of its own about what is claimed:
-- `page`: its number. `quote`: its words that decide, copied exactly from one place.
-- `stance`: "supports" if it says all that is claimed; "supports in part" if it says some of it and nothing of the \
-rest; "contradicts" if it says that it is otherwise, such as another figure for the same thing at the same time; \
-"qualifies" if by its words the claim holds only under conditions, to a lesser degree, or for another time. What a \
-page does not mention speaks neither for nor against the claim.
-- `statement`: what the page says of it, in a plain sentence that can be understood without the page, with every \
-figure as in the quote, in the language of the report.
-A page that does not mention it, or is about a namesake, has no finding. Look for what speaks against the claim as \
-carefully as for what supports it.
-
-`verdict` over all findings: "supported"; "partly supported" where pages say some of it, and none says otherwise; \
-"contradicted"; "qualified", also where a trustworthy page contradicts and another supports it; or "not checked" where \
-there is no finding. `reason`: one sentence that says what it is based on. `unsaid`: the part of the claim that no \
-page mentions, in a few words; "" if they mention all of it, or nothing. Use the pages alone, not what you know.
-"""
-
 
 class ClaimToJudge(Struct, frozen=True, gc=True):
     """A claim with `pages` that are independent of the page that makes it."""
@@ -70,22 +50,32 @@ class ClaimRuling(BaseModel):
     unsaid: str
 
 
-# A verdict needs at least one finding with one of these stances.
-REQUIRED_STANCES: dict[Verdict, frozenset[Stance]] = {
-    "supported": frozenset({"supports", "supports in part"}),
-    "partly supported": frozenset({"supports", "supports in part"}),
-    "contradicted": frozenset({"contradicts"}),
-    "qualified": frozenset({"qualifies", "contradicts"}),
-}
-
-
 class CheckClaim:
     name = "check claim"
+    instructions = """\
+You check a claim of a research report against pages of sites other than the one that makes it.
+
+`findings`: one for each page that says something of its own about what is claimed:
+- `page`: its number. `quote`: its words that decide, copied exactly from one place.
+- `stance`: "supports" if it says all that is claimed; "supports in part" if it says some of it and nothing of the \
+rest; "contradicts" if it says that it is otherwise, such as another figure for the same thing at the same time; \
+"qualifies" if by its words the claim holds only under conditions, to a lesser degree, or for another time. What a \
+page does not mention speaks neither for nor against the claim.
+- `statement`: what the page says of it, in a plain sentence that can be understood without the page, with every \
+figure as in the quote, in the language of the report.
+A page that does not mention it, or is about a namesake, has no finding. Look for what speaks against the claim as \
+carefully as for what supports it.
+
+`verdict` over all findings: "supported"; "partly supported" where pages say some of it, and none says otherwise; \
+"contradicted"; "qualified", also where a trustworthy page contradicts and another supports it; or "not checked" where \
+there is no finding. `reason`: one sentence that says what it is based on. `unsaid`: the part of the claim that no \
+page mentions, in a few words; "" if they mention all of it, or nothing. Use the pages alone, not what you know.
+"""
 
     def prompt(self, asked: ClaimToJudge) -> Prompt:
         claim = f"The claim:\n{mark_text(0, asked.claim, f'claim made by {asked.made_by}')}"
         return Prompt(
-            instructions=f"{INSTRUCTIONS}\n{RETRIEVED_WARNING}\n\n{describe_research(asked.brief)}",
+            instructions=f"{self.instructions}\n{RETRIEVED_WARNING}\n\n{describe_research(asked.brief)}",
             text=f"{page_blocks(asked.pages, asked.claim, asked.room)}\n\n{claim}",
             reply=ClaimRuling,
             # A finding with its quote for each of the pages, and the verdict.
@@ -105,7 +95,13 @@ class CheckClaim:
         judged = JudgedClaim(
             verdict=reply.verdict, reason=clean_line(reply.reason), unsaid=unsaid, findings=tuple(findings)
         )
-        needed = REQUIRED_STANCES.get(reply.verdict)
+        # A verdict needs at least one finding with one of its stances.
+        needed = {
+            "supported": {"supports", "supports in part"},
+            "partly supported": {"supports", "supports in part"},
+            "contradicted": {"contradicts"},
+            "qualified": {"qualifies", "contradicts"},
+        }.get(reply.verdict)
         if needed is not None and not needed & stances:
             problems.append(f'the verdict "{reply.verdict}" is backed by no finding of that stance.')
             judged = structs.replace(judged, verdict=verdict_of_stances(stances))

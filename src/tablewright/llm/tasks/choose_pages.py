@@ -40,28 +40,31 @@ from tablewright.llm.tasks.shortlist.prompt_parts import wanted_block
 from tablewright.llm.tasks.take_notes import describe_research
 from tablewright.llm.text_budget import TEXT_LIMITS
 
-FILL_A_ROW = """\
+# What the pages are for: the instructions.
+PAGE_GOALS = {
+    "row": """\
 You choose which search results to open, to fill columns of one table row. Open results that are likely about this \
 very row and likely to state the columns: its own or official page first, and an independent page that is likely to \
 confirm it. Leave out results about others of a similar name, results about something else, and copies of each other. \
-`numbers` are the results to open, the best first; none if none is worth opening."""
-FIND_ROWS = """\
+`numbers` are the results to open, the best first; none if none is worth opening.""",
+    "list": """\
 You choose which search results to open, to find the rows of a table. Best are pages that list many of the things, \
 whole and with some of the columns: a register, a directory, an encyclopedia list, a ranking, a member list. Prefer \
 pages of different sites over several of one: what independent lists agree on is reliable, and where they differ shows \
 what is missing. Open pages about single things only where no list is offered. `numbers` are the results to open, the \
-best first; none if none is worth opening."""
-RESEARCH = """\
+best first; none if none is worth opening.""",
+    "research": """\
 You choose which search results to open for a piece of research. Open those that are likely to say something that \
 helps: the page of the person or organisation in question, what others report and compare, figures at their source, \
 and sites that are independent of each other, including ones that may disagree. Several pages of one site are welcome \
 if each is likely to say something different. Leave out results about something else or about a namesake, and copies \
-of each other. `numbers` are the results to open, the best first; none if none is worth opening."""
-FIND_PRODUCTS = """\
+of each other. `numbers` are the results to open, the best first; none if none is worth opening.""",
+    "products": """\
 You choose which search results to open, to find products that a user may want to buy. Open pages that are likely to \
 name suitable models: makers' own product pages and catalogues first, then comparisons and tests, and shops that sell \
 in the buyer's region. Prefer many different makers over many pages of one. Leave out other goods, accessories and \
-copies of each other. `numbers`: the results to open, the best first."""
+copies of each other. `numbers`: the results to open, the best first.""",
+}
 
 
 class Offer(Struct, frozen=True):
@@ -107,7 +110,7 @@ class PagesToChoose(Struct, frozen=True, gc=True):
 
 def pages_for_row(subject: Subject, fields: Sequence[Field], notes: Mapping[str, str] | None = None) -> PagesToChoose:
     return PagesToChoose(
-        goal=FILL_A_ROW,
+        goal=PAGE_GOALS["row"],
         known=f"The row:\n{row_block(subject, notes or {})}",
         asked=f"Columns:\n{mark_question(describe_columns(fields))}",
         subject=subject,
@@ -118,13 +121,13 @@ def pages_for_row(subject: Subject, fields: Sequence[Field], notes: Mapping[str,
 def pages_for_list(plan: ListPlan) -> PagesToChoose:
     wanted = [plan.question, f"Things: {plan.things}", f"Columns: {', '.join(each.name for each in plan.fields)}"]
     wanted += [f"Where such lists are: {plan.places}"] if plan.places else []
-    return PagesToChoose(goal=FIND_ROWS, known=mark_question("\n".join(wanted)))
+    return PagesToChoose(goal=PAGE_GOALS["list"], known=mark_question("\n".join(wanted)))
 
 
 def pages_for_research(brief: Brief, aims: Sequence[str]) -> PagesToChoose:
     """Return the task for a round of research; `aims` say what its searches are for."""
     known = f"Searched for:\n{lines_block(1, aims, 'searches')}"
-    return PagesToChoose(goal=RESEARCH, known=known, asked=describe_research(brief))
+    return PagesToChoose(goal=PAGE_GOALS["research"], known=known, asked=describe_research(brief))
 
 
 def pages_for_products(requirements: Requirements, lacking: Sequence[str] = ()) -> PagesToChoose:
@@ -132,7 +135,7 @@ def pages_for_products(requirements: Requirements, lacking: Sequence[str] = ()) 
     known = join_parts(
         wanted_block(requirements), headed_block("Still without their maker's own page:", 1, lacking, "products")
     )
-    return PagesToChoose(goal=FIND_PRODUCTS, known=known)
+    return PagesToChoose(goal=PAGE_GOALS["products"], known=known)
 
 
 class Choice(BaseModel):

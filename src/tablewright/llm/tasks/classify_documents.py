@@ -13,15 +13,6 @@ from tablewright.domain.text import normalize_whitespace
 from tablewright.llm.tasks.decision import InvalidReply, Prompt, answers_by_number, text_blocks
 from tablewright.llm.text_budget import TEXT_LIMITS
 
-INSTRUCTIONS = f"""\
-You sort a user's documents into kinds. For each numbered text, which is the beginning of a document, give its kind: \
-what people in an office call such a paper, one or two lower-case English words in the singular ("invoice", "purchase \
-order", "lab report", "lease", "meeting minutes", "email", "price list"). The format does not matter: an invoice that \
-is a spreadsheet or a scan is an invoice. Use an existing kind if it fits; the same sort of paper always gets the same \
-kind. A document unlike all others gets its own kind.
-
-{RETRIEVED_WARNING}"""
-
 
 class Beginning(Struct, frozen=True):
     name: str
@@ -46,11 +37,19 @@ class ClassifyDocuments:
     """Decides the kind of each document, by its place. Documents without a kind are left out."""
 
     name = "classify documents"
+    instructions = f"""\
+You sort a user's documents into kinds. For each numbered text, which is the beginning of a document, give its kind: \
+what people in an office call such a paper, one or two lower-case English words in the singular ("invoice", "purchase \
+order", "lab report", "lease", "meeting minutes", "email", "price list"). The format does not matter: an invoice that \
+is a spreadsheet or a scan is an invoice. Use an existing kind if it fits; the same sort of paper always gets the same \
+kind. A document unlike all others gets its own kind.
+
+{RETRIEVED_WARNING}"""
 
     def prompt(self, asked: DocumentsToClassify) -> Prompt:
         texts = text_blocks((each.name, each.text[: TEXT_LIMITS.document_beginning]) for each in asked.documents)
         return Prompt(
-            instructions=INSTRUCTIONS,
+            instructions=self.instructions,
             text=f"Kinds in use: {', '.join(asked.kinds) or 'none yet'}\n\n{texts}",
             reply=KindsOf,
             # A number and a kind of one or two words for each document.

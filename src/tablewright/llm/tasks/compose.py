@@ -37,35 +37,6 @@ from tablewright.llm.tasks.decision import (
     text_blocks,
 )
 
-INSTRUCTIONS = f"""\
-You answer a question from passages of the user's own documents, in the language of the question, in one to six plain \
-sentences. Begin with the answer itself: the figure, the name, yes or no, the reason. Explain, compare or summarise if \
-that is asked for. If there are several people or documents, say which one a statement is about.
-
-For each `statement`:
-- `quotes`: the words of the passages that it is based on, each with the number of its passage, copied exactly and as \
-short as will still show it. All figures, dates and amounts of the statement must be in its quotes.
-- `calculations`: for each figure that follows by arithmetic, the expression with the figures of the quotes, such as \
-"(1577 - 1200) / 1200 * 100"; for each date that follows from a date and a period, "2026-03-04 + 30 days" (days, \
-weeks, months, years; "+ 3 * 1 year" for a term that was renewed three times); for days between two dates, \
-"2026-04-03 - 2026-03-04"; for how many things the quotes name, "1 + 1 + 1"; else none.
-- `contradiction`: true where it says that passages contradict each other about what is asked: name both sides, which \
-document says which, and quote both. Do not choose between them. A newer version that replaces an older one is no \
-contradiction: say which holds now.
-
-If the passages cover only a part of the question, answer that part. Say nothing from memory and nothing that is \
-merely likely. A passage about another person, thing, place, time or event than the one in question does not answer \
-it, however similar they are; nor does one that contradicts what the question takes for granted.
-
-`answered`: "yes", "partly", or "no" if no passage says it; then there are no statements. If it is not "yes", \
-`missing` says in a few words what the passages do not say; `queries` are one to three further searches, in words that \
-such documents would use and that were not searched for yet, or none if nothing more can be expected; and `ask` is one \
-short question to the user that would help to find it: another name, which document, which time.
-
-{RETRIEVED_WARNING}"""
-LOOKUP_PROMPT = """\
-The user already sees what a lookup in tables of the documents found. Say only what the passages add to it or say \
-against it that answers the question; if they say nothing of the kind, `answered` is "no"."""
 # Statements of an answer, at most. One to six sentences are asked for.
 MAX_STATEMENTS = 8
 
@@ -147,15 +118,46 @@ class Written(BaseModel):
 
 class ComposeAnswer:
     name = "compose answer"
+    instructions = f"""\
+You answer a question from passages of the user's own documents, in the language of the question, in one to six plain \
+sentences. Begin with the answer itself: the figure, the name, yes or no, the reason. Explain, compare or summarise if \
+that is asked for. If there are several people or documents, say which one a statement is about.
+
+For each `statement`:
+- `quotes`: the words of the passages that it is based on, each with the number of its passage, copied exactly and as \
+short as will still show it. All figures, dates and amounts of the statement must be in its quotes.
+- `calculations`: for each figure that follows by arithmetic, the expression with the figures of the quotes, such as \
+"(1577 - 1200) / 1200 * 100"; for each date that follows from a date and a period, "2026-03-04 + 30 days" (days, \
+weeks, months, years; "+ 3 * 1 year" for a term that was renewed three times); for days between two dates, \
+"2026-04-03 - 2026-03-04"; for how many things the quotes name, "1 + 1 + 1"; else none.
+- `contradiction`: true where it says that passages contradict each other about what is asked: name both sides, which \
+document says which, and quote both. Do not choose between them. A newer version that replaces an older one is no \
+contradiction: say which holds now.
+
+If the passages cover only a part of the question, answer that part. Say nothing from memory and nothing that is \
+merely likely. A passage about another person, thing, place, time or event than the one in question does not answer \
+it, however similar they are; nor does one that contradicts what the question takes for granted.
+
+`answered`: "yes", "partly", or "no" if no passage says it; then there are no statements. If it is not "yes", \
+`missing` says in a few words what the passages do not say; `queries` are one to three further searches, in words that \
+such documents would use and that were not searched for yet, or none if nothing more can be expected; and `ask` is one \
+short question to the user that would help to find it: another name, which document, which time.
+
+{RETRIEVED_WARNING}"""
 
     def prompt(self, asked: AnswerToCompose) -> Prompt:
         texts = text_blocks((each.shown_as, each.text) for each in asked.passages)
+        of_lookup = (
+            "The user already sees what a lookup in tables of the documents found. Say only what the passages "
+            "add to it or say against it that answers the question; if they say nothing of the kind, `answered` "
+            'is "no".'
+        )
         return Prompt(
-            instructions=INSTRUCTIONS,
+            instructions=self.instructions,
             text=join_parts(
                 f"{texts}\n\nToday is {asked.today}.",
                 headed_block("Searched for so far:", 0, asked.searched, "searches"),
-                headed_block(LOOKUP_PROMPT, 0, asked.lookup, "lookup"),
+                headed_block(of_lookup, 0, asked.lookup, "lookup"),
                 f"The question:\n{mark_question(asked.question)}",
                 by="\n",
             ),
@@ -206,23 +208,6 @@ def prove_passage_statement(said: Said, asked: AnswerToCompose) -> Statement:
     return Statement(text=text, quotes=tuple(quotes), contradiction=said.contradiction, calculations=calculations)
 
 
-CONCLUDE_INSTRUCTIONS = f"""\
-You answer a question from tables that were read from the user's own documents: one numbered row for each document, \
-or for each row of a table inside one. Answer in the language of the question, in one to six plain sentences; begin \
-with the answer itself: the figure, the names, yes or no.
-
-For each `statement`, `rows` are the numbers of the rows that it is based on, and `calculations` the arithmetic of \
-each figure that no row has, with the rows' own figures ("1200 + 350", or for dates "2026-03-04 + 30 days" and \
-"2026-04-03 - 2026-03-04", which gives days), or none. A count of rows needs no calculation.
-
-`listed`: where the question asks which, the numbers of exactly the rows that are meant; else none. `unsure`: rows for \
-which the tables do not say whether they are meant. `missing`: what would have to be known to answer, or "".
-
-Names may be spelled in several ways. An empty cell means that the document does not say it, not that it is false.
-
-{RETRIEVED_WARNING}"""
-
-
 class NumberedRow(Struct, frozen=True):
     """A row of a table; `text` is its cells on one line."""
 
@@ -269,6 +254,21 @@ class ConclusionReply(BaseModel):
 
 class ConcludeFromRows:
     name = "conclude"
+    instructions = f"""\
+You answer a question from tables that were read from the user's own documents: one numbered row for each document, \
+or for each row of a table inside one. Answer in the language of the question, in one to six plain sentences; begin \
+with the answer itself: the figure, the names, yes or no.
+
+For each `statement`, `rows` are the numbers of the rows that it is based on, and `calculations` the arithmetic of \
+each figure that no row has, with the rows' own figures ("1200 + 350", or for dates "2026-03-04 + 30 days" and \
+"2026-04-03 - 2026-03-04", which gives days), or none. A count of rows needs no calculation.
+
+`listed`: where the question asks which, the numbers of exactly the rows that are meant; else none. `unsure`: rows for \
+which the tables do not say whether they are meant. `missing`: what would have to be known to answer, or "".
+
+Names may be spelled in several ways. An empty cell means that the document does not say it, not that it is false.
+
+{RETRIEVED_WARNING}"""
 
     def prompt(self, asked: RowsToConclude) -> Prompt:
         lines: list[str] = []
@@ -280,7 +280,7 @@ class ConcludeFromRows:
             lines.append(f"[{number}] {row.text}")
         cut = f"\n{asked.more:,} more rows do not fit here; say that the answer is of these rows." if asked.more else ""
         return Prompt(
-            instructions=CONCLUDE_INSTRUCTIONS,
+            instructions=self.instructions,
             text=(
                 f"{lines_block(1, lines, 'rows')}{cut}\n\nToday is {asked.today}.\nThe question:\n"
                 f"{mark_question(asked.question)}"

@@ -27,16 +27,6 @@ from tablewright.llm.tasks.decision import (
 
 # ── support ──────────────────────────────────────────────────────────────────────────────────────────────────────────
 
-SUPPORT_INSTRUCTIONS = f"""\
-You check values of a table row that were concluded from quotes. You have not seen the pages. Each quote follows the \
-title of its page. For each numbered value: do its quotes alone support it, for this row?
-- "yes": a careful reader of the quotes would conclude it; the wording need not be theirs.
-- "partly": they point to it, but leave room for something else, or support only a part of it.
-- "no": they do not show it, or show something else. A name, number, date or amount that no quote has is always "no".
-`reason` says in a few words what the quotes show or lack.
-
-{RETRIEVED_WARNING}"""
-
 
 class JudgedValue(Struct, frozen=True):
     field: Field
@@ -61,6 +51,15 @@ class CheckedValues(BaseModel):
 
 class CheckSupport:
     name = "support"
+    instructions = f"""\
+You check values of a table row that were concluded from quotes. You have not seen the pages. Each quote follows the \
+title of its page. For each numbered value: do its quotes alone support it, for this row?
+- "yes": a careful reader of the quotes would conclude it; the wording need not be theirs.
+- "partly": they point to it, but leave room for something else, or support only a part of it.
+- "no": they do not show it, or show something else. A name, number, date or amount that no quote has is always "no".
+`reason` says in a few words what the quotes show or lack.
+
+{RETRIEVED_WARNING}"""
 
     def prompt(self, asked: SupportToCheck) -> Prompt:
         values = "\n\n".join(
@@ -69,7 +68,7 @@ class CheckSupport:
             for number, each in enumerate(asked.values, start=1)
         )
         return Prompt(
-            instructions=SUPPORT_INSTRUCTIONS,
+            instructions=self.instructions,
             text=f"The row:\n{row_block(asked.subject)}\n\n{values}",
             reply=CheckedValues,
             # A verdict and a sentence of reason for each value.
@@ -90,17 +89,6 @@ class CheckSupport:
 
 
 # ── compare values ───────────────────────────────────────────────────────────────────────────────────────────────────
-
-COMPARE_INSTRUCTIONS = f"""\
-Sources give different values for cells of one table row. For each numbered pair of values, say how they go together, \
-by their quotes, each of which follows the title of its page:
-- "contradict": both speak of the same thing, so at most one can be right for what the column asks.
-- "differ": each can be right for what it speaks of, such as offers of two sellers, a price before and after a change, \
-figures of two years, another plan, size or region, or a part and the whole.
-- "unclear": the quotes do not tell.
-`reason` says in a few words what the difference is.
-
-{RETRIEVED_WARNING}"""
 
 
 class DifferentValues(Struct, frozen=True):
@@ -130,6 +118,16 @@ class ComparedPairs(BaseModel):
 
 class CompareValues:
     name = "compare values"
+    instructions = f"""\
+Sources give different values for cells of one table row. For each numbered pair of values, say how they go together, \
+by their quotes, each of which follows the title of its page:
+- "contradict": both speak of the same thing, so at most one can be right for what the column asks.
+- "differ": each can be right for what it speaks of, such as offers of two sellers, a price before and after a change, \
+figures of two years, another plan, size or region, or a part and the whole.
+- "unclear": the quotes do not tell.
+`reason` says in a few words what the difference is.
+
+{RETRIEVED_WARNING}"""
 
     def prompt(self, asked: ValuesToCompare) -> Prompt:
         pairs = "\n\n".join(
@@ -139,7 +137,7 @@ class CompareValues:
             for number, each in enumerate(asked.pairs, start=1)
         )
         return Prompt(
-            instructions=COMPARE_INSTRUCTIONS,
+            instructions=self.instructions,
             text=f"The row:\n{row_block(asked.subject)}\n\n{pairs}",
             reply=ComparedPairs,
             # A relation and a short reason for each pair.
@@ -160,12 +158,6 @@ class CompareValues:
 
 
 # ── coverage ─────────────────────────────────────────────────────────────────────────────────────────────────────────
-
-COVERAGE_INSTRUCTIONS = (
-    "You judge how completely research answered the asked fields of one table row: high (all answered by good "
-    "sources), medium (half of them or more, or all from one source), low (fewer). Name the fields that are missing or "
-    "weak. " + RETRIEVED_WARNING
-)
 
 
 Rating: TypeAlias = Literal["high", "medium", "low"]
@@ -199,6 +191,11 @@ class Verdict(BaseModel):
 
 class JudgeCoverage:
     name = "judge coverage"
+    instructions = (
+        "You judge how completely research answered the asked fields of one table row: high (all answered by good "
+        "sources), medium (half of them or more, or all from one source), low (fewer). Name the fields that are "
+        "missing or weak. " + RETRIEVED_WARNING
+    )
 
     def prompt(self, asked: CoverageToJudge) -> Prompt:
         lines = "\n".join(
@@ -207,7 +204,7 @@ class JudgeCoverage:
             for answer in asked.answers
         )
         return Prompt(
-            instructions=COVERAGE_INSTRUCTIONS,
+            instructions=self.instructions,
             text=f"The row:\n{mark_block('TEXT 0', asked.row)}\nPages read: {asked.opened}\n{mark_text(1, lines)}",
             reply=Verdict,
             # A rating and some names of columns.

@@ -15,28 +15,6 @@ from tablewright.domain.fieldspec import PLACEHOLDER
 from tablewright.domain.model import Field, Struct, column_key
 from tablewright.llm.tasks.decision import InvalidReply, Prompt
 
-INSTRUCTIONS = """\
-A user has a table and says what else they want to know about every row. You turn that into new columns; careful \
-readers then fill each cell from the web, from documents or from the row itself.
-
-- `columns`: one for each thing that is wanted, in the order of the words, and none that is not. Two things in one \
-sentence are two columns.
-- `name`: a short heading, as a person would write it ("Founded", "Chief executive"); no heading that the table has.
-- `type`: number for counts, years and measures; money for amounts with a currency; date for days; boolean for yes or \
-no; select where the answer is one of few known options; url for addresses; list for several short entries; else text.
-- `unit`: of a number where the words or the thing call for one ("kg"), or the currency of an amount if one is named \
-("GBP"); else "".
-- `options`: of a select, all of them; else empty.
-- `question`: about one single row, with the column that names it in braces, and any other column in braces that helps \
-to tell which one is meant or that the answer is made from: "What year was {Company} founded?". If the words are \
-already such a question or a formula, keep them as they are.
-
-Names and questions are in the language of the request. The block TEXT shows the headings of the table, the first of \
-which names the rows, and some rows; the block QUESTION says what is wanted."""
-
-# One request of a user; more columns are hard to review in one go.
-MAX_PLANNED_COLUMNS = 12
-
 
 class ColumnsToPlan(Struct, frozen=True):
     """A request with the table's `fields` and some of its `rows` as texts. The first field names the rows."""
@@ -60,11 +38,29 @@ class ColumnsReply(BaseModel):
 
 class PlanColumns:
     name = "plan columns"
+    instructions = """\
+A user has a table and says what else they want to know about every row. You turn that into new columns; careful \
+readers then fill each cell from the web, from documents or from the row itself.
+
+- `columns`: one for each thing that is wanted, in the order of the words, and none that is not. Two things in one \
+sentence are two columns.
+- `name`: a short heading, as a person would write it ("Founded", "Chief executive"); no heading that the table has.
+- `type`: number for counts, years and measures; money for amounts with a currency; date for days; boolean for yes or \
+no; select where the answer is one of few known options; url for addresses; list for several short entries; else text.
+- `unit`: of a number where the words or the thing call for one ("kg"), or the currency of an amount if one is named \
+("GBP"); else "".
+- `options`: of a select, all of them; else empty.
+- `question`: about one single row, with the column that names it in braces, and any other column in braces that helps \
+to tell which one is meant or that the answer is made from: "What year was {Company} founded?". If the words are \
+already such a question or a formula, keep them as they are.
+
+Names and questions are in the language of the request. The block TEXT shows the headings of the table, the first of \
+which names the rows, and some rows; the block QUESTION says what is wanted."""
 
     def prompt(self, asked: ColumnsToPlan) -> Prompt:
         lines = [" | ".join(field.name for field in asked.fields), *(" | ".join(row) for row in asked.rows)]
         return Prompt(
-            instructions=INSTRUCTIONS,
+            instructions=self.instructions,
             text=f"{mark_text(1, chr(10).join(lines))}\n{mark_question(asked.request)}",
             reply=ColumnsReply,
             # Twelve columns, each with a question.
@@ -95,8 +91,10 @@ def find_column_problems(asked: ColumnsToPlan, planned: ColumnsReply) -> Iterato
     """Yield the problems with the planned columns."""
     known = {column_key(field.name) for field in asked.fields}
     keys = [column_key(column.name) for column in planned.columns]
-    if not 0 < len(keys) <= MAX_PLANNED_COLUMNS or len(set(keys)) < len(keys):
-        yield f"there must be 1 to {MAX_PLANNED_COLUMNS} columns, each with a name of its own."
+    # Of one request of a user; more columns are hard to review in one go.
+    most = 12
+    if not 0 < len(keys) <= most or len(set(keys)) < len(keys):
+        yield f"there must be 1 to {most} columns, each with a name of its own."
     for column in planned.columns:
         if not column.name.strip() or "{" in column.name or "}" in column.name:
             yield f"{column.name!r} cannot be a name."

@@ -24,33 +24,6 @@ from tablewright.llm.tasks.plan_question import PlannedCondition
 from tablewright.llm.text_budget import TEXT_LIMITS
 from tablewright.values.comparable_value import infer_field_type, parse_comparable
 
-INSTRUCTIONS = """\
-A user wants a table of things found on the web or in their documents. You plan it: careful readers then search, \
-read lists and fill the cells, and code applies the conditions.
-
-- `things`: what is listed, in the plural ("Nordic fintech companies").
-- `columns`: the first names the thing that a row is about. Then the columns that the user asks for, under exactly \
-their names and in their order, and last what the conditions need beyond them. Without asked columns, choose the few \
-that the question itself speaks of. Each has a type (text where lists may write more than a bare figure or date), a \
-unit where one is needed, and a question about one single thing with the first column in braces: "How many people \
-does {Name} employ?". The first needs no question.
-- `identity`: the columns that together tell one row from another: usually the first alone; more of them where one \
-thing has several rows, such as a club for each season.
-- `conditions`: what the question demands of every row, beyond being one of the things: column, operator, values. All \
-must hold; several values mean any of them. Numbers and amounts as "500" or "500 EUR", dates as YYYY, YYYY-MM or \
-YYYY-MM-DD, yes or no as "yes" or "no". "known" demands that the value is known. What belongs to the kind of thing and \
-decides which lists to read (a place, a trade, a section of a known list) is a condition only if lists would mix it \
-with others and a column can tell.
-- `places`: in a sentence, where complete lists of such things can be found: registers, directories, members of an \
-association, rankings, encyclopedia lists.
-- `queries`: 3 to 5 searches that find such lists, each in a different way (another kind of source, other words, a \
-language of the place that the things are from), so that their results confirm each other. No query for a single \
-thing.
-- `say`: in a sentence, what of the request you widened, narrowed or could not express; "" if nothing."""
-
-# Every column is looked up for every row: more are paid for many times.
-MAX_LIST_COLUMNS = 24
-
 
 class ListToPlan(Struct, frozen=True):
     """A question, and the `fields` and `conditions` that the user set explicitly. The first field names the things."""
@@ -80,6 +53,29 @@ class ListReply(BaseModel):
 
 class PlanList:
     name = "plan list"
+    instructions = """\
+A user wants a table of things found on the web or in their documents. You plan it: careful readers then search, \
+read lists and fill the cells, and code applies the conditions.
+
+- `things`: what is listed, in the plural ("Nordic fintech companies").
+- `columns`: the first names the thing that a row is about. Then the columns that the user asks for, under exactly \
+their names and in their order, and last what the conditions need beyond them. Without asked columns, choose the few \
+that the question itself speaks of. Each has a type (text where lists may write more than a bare figure or date), a \
+unit where one is needed, and a question about one single thing with the first column in braces: "How many people \
+does {Name} employ?". The first needs no question.
+- `identity`: the columns that together tell one row from another: usually the first alone; more of them where one \
+thing has several rows, such as a club for each season.
+- `conditions`: what the question demands of every row, beyond being one of the things: column, operator, values. All \
+must hold; several values mean any of them. Numbers and amounts as "500" or "500 EUR", dates as YYYY, YYYY-MM or \
+YYYY-MM-DD, yes or no as "yes" or "no". "known" demands that the value is known. What belongs to the kind of thing and \
+decides which lists to read (a place, a trade, a section of a known list) is a condition only if lists would mix it \
+with others and a column can tell.
+- `places`: in a sentence, where complete lists of such things can be found: registers, directories, members of an \
+association, rankings, encyclopedia lists.
+- `queries`: 3 to 5 searches that find such lists, each in a different way (another kind of source, other words, a \
+language of the place that the things are from), so that their results confirm each other. No query for a single \
+thing.
+- `say`: in a sentence, what of the request you widened, narrowed or could not express; "" if nothing."""
 
     def prompt(self, asked: ListToPlan) -> Prompt:
         parts = [asked.question]
@@ -89,7 +85,7 @@ class PlanList:
             parts.append("Conditions asked for:\n" + "\n".join(map(describe_condition, asked.conditions)))
         wanted = "\n\n".join(parts)
         return Prompt(
-            instructions=INSTRUCTIONS,
+            instructions=self.instructions,
             text=f"Today is {asked.today}.\n{mark_question(wanted)}",
             reply=ListReply,
             max_tokens=1_500,
@@ -159,8 +155,10 @@ def find_list_plan_fault(asked: ListToPlan, planned: ListReply) -> str:
     keys = [column_key(column.name) for column in planned.columns]
     if not planned.things.strip() or not keys:
         return "`things` and `columns` must say what is listed."
-    if len(set(keys)) < len(keys) or len(keys) > MAX_LIST_COLUMNS or not all(keys):
-        return f"there must be at most {MAX_LIST_COLUMNS} columns, each with a name of its own."
+    # Every column is looked up for every row: more are paid for many times.
+    most = 24
+    if len(set(keys)) < len(keys) or len(keys) > most or not all(keys):
+        return f"there must be at most {most} columns, each with a name of its own."
     if missing := [field.name for field in asked.fields if column_key(field.name) not in keys]:
         return f"the column {missing[0]!r} is asked for and missing."
     # A single column that is asked for may be a detail of things that need a name first.
@@ -198,16 +196,6 @@ def infer_type(conditions: Sequence[Condition], field: Field) -> Field:
     return structs.replace(field, type=type, unit=limits[0].unit if type == "number" else field.unit)
 
 
-MORE_SEARCHES_INSTRUCTIONS = f"""\
-You direct a search for the rows of a table. You see what was found so far, and where. Say which searches would find \
-more of the things: other registers, directories, rankings and lists, other names for the same kind of thing, another \
-language, a part of the field (a country, a year, a letter) that is missing among the names. At most 4 `queries`, none \
-that was tried or only rewords one that was. No queries if the list is plainly complete or nothing more can be \
-expected.
-
-{RETRIEVED_WARNING}"""
-
-
 class SearchSoFar(Struct, frozen=True, gc=True):
     """The state of a search for rows. `sources` are the pages read, each with the number of things it lists or why it
     could not be read."""
@@ -229,6 +217,14 @@ class NextSearches(BaseModel):
 
 class PlanMoreSearches:
     name = "more searches"
+    instructions = f"""\
+You direct a search for the rows of a table. You see what was found so far, and where. Say which searches would find \
+more of the things: other registers, directories, rankings and lists, other names for the same kind of thing, another \
+language, a part of the field (a country, a year, a letter) that is missing among the names. At most 4 `queries`, none \
+that was tried or only rewords one that was. No queries if the list is plainly complete or nothing more can be \
+expected.
+
+{RETRIEVED_WARNING}"""
 
     def prompt(self, asked: SearchSoFar) -> Prompt:
         plan = asked.plan
@@ -241,7 +237,7 @@ class PlanMoreSearches:
         failing = f", of which {asked.aside} fail a condition" if asked.aside else ""
         insists = "\n\nThe user has seen what was found and asks for more: try what was not tried."
         return Prompt(
-            instructions=MORE_SEARCHES_INSTRUCTIONS,
+            instructions=self.instructions,
             text=(
                 f"{mark_question(chr(10).join(wanted))}\n\nTried searches:\n{mark_text(0, tried)}\n\n"
                 f"Pages:\n{mark_text(1, read)}\n\nFound so far, {len(asked.names)}{failing}:\n{mark_text(2, names)}"

@@ -20,20 +20,10 @@ from tablewright.llm.text_budget import split_batches
 from tablewright.text import SMALL_WORDS, word_roots
 
 ENTITY_PLACEHOLDER = "%entity"
-NO_SUBJECT = Subject(name="")
 # Each pattern is a paid search for every row that the patterns before it did not answer.
 MAX_PATTERNS = 4
 # Fewer on another attempt, which is for the weak columns alone.
 MAX_RETRY_PATTERNS = 2
-
-INSTRUCTIONS = f"""\
-You plan web searches for a table. Write search patterns that together find the pages which state the asked columns. \
-They are tried for every row in your order, the next only where the ones before brought nothing of use. Every pattern \
-contains {ENTITY_PLACEHOLDER}, which stands for the name of the row; {{Column}} stands for the row's value of another \
-column and helps to tell it from others of its name. Short, in words that such pages use, no sentences, no operators.
-"""
-# Without a model: kinds of pages that often state what others do not.
-PAGE_KINDS = ("profile", "facts", "specifications", "history", "about")
 
 
 class PatternsToPlan(Struct, frozen=True):
@@ -48,7 +38,7 @@ class PatternsToPlan(Struct, frozen=True):
     fields: tuple[Field, ...]
     columns: tuple[str, ...] = ()
     telling: tuple[str, ...] = ()
-    sample: Subject = NO_SUBJECT
+    sample: Subject = Subject(name="")
     table: str = ""
     attempt: int = 1
     avoid: tuple[str, ...] = ()
@@ -72,6 +62,12 @@ class NewPatterns(BaseModel):
 
 class PlanPatterns:
     name = "plan search patterns"
+    instructions = f"""\
+You plan web searches for a table. Write search patterns that together find the pages which state the asked columns. \
+They are tried for every row in your order, the next only where the ones before brought nothing of use. Every pattern \
+contains {ENTITY_PLACEHOLDER}, which stands for the name of the row; {{Column}} stands for the row's value of another \
+column and helps to tell it from others of its name. Short, in words that such pages use, no sentences, no operators.
+"""
 
     def prompt(self, asked: PatternsToPlan) -> Prompt:
         others = ", ".join(f"{{{column}}}" for column in asked.columns) or "none"
@@ -81,7 +77,7 @@ class PlanPatterns:
             f"One of the rows:\n{row_block(asked.sample, asked.notes)}\n\n"
         )
         return Prompt(
-            instructions=f"{INSTRUCTIONS}{RETRIEVED_WARNING}",
+            instructions=f"{self.instructions}{RETRIEVED_WARNING}",
             text=f"{rows}{self._again(asked, wanted)}"
             if asked.is_again
             else f"{rows}Asked columns:\n{wanted}\n\nWrite one to {MAX_PATTERNS} patterns.",
@@ -147,12 +143,14 @@ class PlanPatterns:
         patterns.append(f"{ENTITY_PLACEHOLDER} {telling}")
         # A single question is worth a third search.
         if len(asked.fields) == 1:
-            patterns.append(f"{patterns[0]} {PAGE_KINDS[0]}")
+            patterns.append(f"{patterns[0]} profile")
         return tuple(" ".join(pattern.split()) for pattern in patterns)
 
     def _other_pages(self, asked: PatternsToPlan) -> tuple[str, ...]:
         tried = {word for pattern in asked.avoid for word in split_words(pattern)}
-        new = next((page for page in PAGE_KINDS if page not in tried), "")
+        # Kinds of pages that often state what others do not.
+        kinds = ("profile", "facts", "specifications", "history", "about")
+        new = next((page for page in kinds if page not in tried), "")
         patterns = [
             " ".join(
                 (
@@ -181,7 +179,7 @@ def tidy_pattern(pattern: str, asked: PatternsToPlan) -> str:
         return "" if name.replace(" ", "") in unknown else match[0]
 
     # Patterns are short; the cut keeps a reply that runs on from becoming a query.
-    return " ".join(_PLACEHOLDERS.sub(marked, pattern).split())[:200]
+    return " ".join(re.sub(r"\{([^{}]+)\}|%(\w+(?: \w+)*%|\w+)", marked, pattern).split())[:200]
 
 
 def has_sample_words(pattern: str, asked: PatternsToPlan) -> bool:
@@ -191,9 +189,6 @@ def has_sample_words(pattern: str, asked: PatternsToPlan) -> bool:
     # Words that the sample shares with the columns or the table are for all rows.
     cells -= {word for text in own for word in word_roots(text)}
     return not cells.isdisjoint(word_roots(PLACEHOLDER.sub(" ", pattern.replace(ENTITY_PLACEHOLDER, " "))))
-
-
-_PLACEHOLDERS = re.compile(r"\{([^{}]+)\}|%(\w+(?: \w+)*%|\w+)")
 
 
 def _search_words(field: Field, key: str) -> str:

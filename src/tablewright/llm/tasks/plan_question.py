@@ -22,68 +22,6 @@ from tablewright.domain.text import shorten_text
 from tablewright.llm.tasks.decision import InvalidReply, Prompt, headed_block, join_parts
 from tablewright.llm.text_budget import TEXT_LIMITS
 
-INSTRUCTIONS = f"""\
-You plan how a question about the user's own documents is answered. You do not answer it: code and careful readers \
-carry out your plan.
-
-`question`: what is asked, whole and by itself, in the user's language: what pronouns, "that", "and the others?" or \
-"only 2024" refer to is written out from the conversation. A question that is whole stays as it is. A refinement of a \
-list, count or sum keeps what the last plan did and adds to its conditions.
-`language`: the language in which the user asks, as a code such as "en" or "de".
-
-`action`:
-- "table": a list, count, sum, average, extreme, ranking, grouping or comparison over things of a kind, or a value of \
-things that conditions single out. Every document of the kind, or every row of a table, is looked at, so the result \
-can be complete.
-- "text": what sentences answer: how, why, what does it say about, everything about one thing, a summary, a term of \
-one named document.
-- "rest", "export", "go on", "new topic": the user wants more rows of the last result, wants it as a file (`path`, if \
-named), agrees to the reading that the last answer asked about, or wants to start over. Any other follow-up is a \
-whole new plan.
-- "ask back": only where the documents allow several readings that lead to different answers and nothing tells which \
-is meant, or where the question refers to something that was never named. `say` is your question to the user, naming \
-the readings.
-
-For "text", `queries`: 2 to 5 searches in words that the documents themselves would use, each for another part or \
-wording of the question; in the documents' language; short, and naming the section, statement or table that would say \
-it. `of`: the kinds to search where the question says so ("what do the manuals say"), or the names of the documents \
-that must say it, as where one report is of the firm that is asked about; else none. For "table", `queries` only \
-where sentences elsewhere may tell what the lookup does not find; else none.
-
-For "table":
-- `of`: the kinds, or the numbers of tables inside documents (T1), whose members are meant. Prefer a table inside \
-documents where each of its rows is one of the things asked about.
-- `columns`: everything that must be known of each member for conditions, sums, sorting and showing. Take a known \
-column by its name where it means the same; else a short name, its type and a question that a reader of one single \
-document can answer without knowing the others ("What is the total amount due?"). "kind" is known of every document. A \
-property that no document states as a value is a yes/no column ("Is it about a repair?"). What documents only mention \
-where it is so, such as a payment or a cancellation, is a column of that fact ("When was it paid?"), with the operator \
-"known" or "unknown"; where documents of other kinds may tell it too, such as mails about payments, `of` names them as \
-well, and `compare` is true. What a document gives only in parts, such as items without a total, hours and a rate, or \
-a date and a period, is one column, too: its reader works it out. Of a table inside documents, its own columns by \
-their names and, with a question, what the surrounding document says once for all rows, such as its date or supplier.
-- `conditions`: all must hold; several `values` mean any of them. Numbers and amounts as "500" or "500 EUR" with the \
-user's own unit or currency, or only "EUR" for amounts in euros; dates as YYYY, YYYY-MM or YYYY-MM-DD; yes/no as \
-"yes" or "no"; "in month" takes a number from 1 to 12, for a month without a year. A value in braces is another \
-column of the same member: `Paid on` ">" "{{Due date}}". "known" and "unknown" ask whether a document states it at \
-all. No condition that only repeats the kind. Every restriction in the question must be one of the conditions.
-- `aggregate` and `aggregate_column`: "" for a list; "count" for how many; or sum, average, min, max of a number, \
-amount or date. `group_by`: a column, for one figure a group; of a date column `period` says whether by "year", \
-"quarter" or "month", and is "" otherwise. `order_by` (a column), `descending`, `limit`: for "the three most \
-expensive", "sorted by date". With `group_by`, `limit` is how many groups, by their figure: "which month had the \
-most" is a count by month, `descending`, `limit` 1.
-- `unit_column`: if the currency or unit of the figures is in a separate column, that column; else "".
-- `sentence`: the answer in one sentence of the user's language, which code completes: {{count}} stands for how many \
-match, {{figure}} for the sum, average or extreme, where there is no `group_by`; no other figure that is not in the \
-question. "{{count}} invoices of March are over 500 EUR." Code adds a line for each group, for each member of a short \
-list, and for who has the extreme.
-- `compare`: true where the answer needs judgement across members or kinds, or arithmetic within rows of a table \
-inside documents, that conditions and aggregates cannot express, such as matching payments with bills; `of` may then \
-name several kinds and tables, and each column is looked for where it can be found. A second reader is then shown the \
-rows that the conditions leave. A yes or no that a list or a count settles needs none.
-
-{RETRIEVED_WARNING}"""
-
 Action = Literal["table", "text", "rest", "export", "go on", "new topic", "ask back"]
 Operator = Literal["=", "!=", "<", "<=", ">", ">=", "between", "contains", "in month", "known", "unknown"]
 Period = Literal["", "year", "quarter", "month"]
@@ -199,6 +137,67 @@ def parse_stored_plan(text: str) -> QuestionPlan:
 
 class PlanQuestion:
     name = "plan question"
+    instructions = f"""\
+You plan how a question about the user's own documents is answered. You do not answer it: code and careful readers \
+carry out your plan.
+
+`question`: what is asked, whole and by itself, in the user's language: what pronouns, "that", "and the others?" or \
+"only 2024" refer to is written out from the conversation. A question that is whole stays as it is. A refinement of a \
+list, count or sum keeps what the last plan did and adds to its conditions.
+`language`: the language in which the user asks, as a code such as "en" or "de".
+
+`action`:
+- "table": a list, count, sum, average, extreme, ranking, grouping or comparison over things of a kind, or a value of \
+things that conditions single out. Every document of the kind, or every row of a table, is looked at, so the result \
+can be complete.
+- "text": what sentences answer: how, why, what does it say about, everything about one thing, a summary, a term of \
+one named document.
+- "rest", "export", "go on", "new topic": the user wants more rows of the last result, wants it as a file (`path`, if \
+named), agrees to the reading that the last answer asked about, or wants to start over. Any other follow-up is a \
+whole new plan.
+- "ask back": only where the documents allow several readings that lead to different answers and nothing tells which \
+is meant, or where the question refers to something that was never named. `say` is your question to the user, naming \
+the readings.
+
+For "text", `queries`: 2 to 5 searches in words that the documents themselves would use, each for another part or \
+wording of the question; in the documents' language; short, and naming the section, statement or table that would say \
+it. `of`: the kinds to search where the question says so ("what do the manuals say"), or the names of the documents \
+that must say it, as where one report is of the firm that is asked about; else none. For "table", `queries` only \
+where sentences elsewhere may tell what the lookup does not find; else none.
+
+For "table":
+- `of`: the kinds, or the numbers of tables inside documents (T1), whose members are meant. Prefer a table inside \
+documents where each of its rows is one of the things asked about.
+- `columns`: everything that must be known of each member for conditions, sums, sorting and showing. Take a known \
+column by its name where it means the same; else a short name, its type and a question that a reader of one single \
+document can answer without knowing the others ("What is the total amount due?"). "kind" is known of every document. A \
+property that no document states as a value is a yes/no column ("Is it about a repair?"). What documents only mention \
+where it is so, such as a payment or a cancellation, is a column of that fact ("When was it paid?"), with the operator \
+"known" or "unknown"; where documents of other kinds may tell it too, such as mails about payments, `of` names them as \
+well, and `compare` is true. What a document gives only in parts, such as items without a total, hours and a rate, or \
+a date and a period, is one column, too: its reader works it out. Of a table inside documents, its own columns by \
+their names and, with a question, what the surrounding document says once for all rows, such as its date or supplier.
+- `conditions`: all must hold; several `values` mean any of them. Numbers and amounts as "500" or "500 EUR" with the \
+user's own unit or currency, or only "EUR" for amounts in euros; dates as YYYY, YYYY-MM or YYYY-MM-DD; yes/no as \
+"yes" or "no"; "in month" takes a number from 1 to 12, for a month without a year. A value in braces is another \
+column of the same member: `Paid on` ">" "{{Due date}}". "known" and "unknown" ask whether a document states it at \
+all. No condition that only repeats the kind. Every restriction in the question must be one of the conditions.
+- `aggregate` and `aggregate_column`: "" for a list; "count" for how many; or sum, average, min, max of a number, \
+amount or date. `group_by`: a column, for one figure a group; of a date column `period` says whether by "year", \
+"quarter" or "month", and is "" otherwise. `order_by` (a column), `descending`, `limit`: for "the three most \
+expensive", "sorted by date". With `group_by`, `limit` is how many groups, by their figure: "which month had the \
+most" is a count by month, `descending`, `limit` 1.
+- `unit_column`: if the currency or unit of the figures is in a separate column, that column; else "".
+- `sentence`: the answer in one sentence of the user's language, which code completes: {{count}} stands for how many \
+match, {{figure}} for the sum, average or extreme, where there is no `group_by`; no other figure that is not in the \
+question. "{{count}} invoices of March are over 500 EUR." Code adds a line for each group, for each member of a short \
+list, and for who has the extreme.
+- `compare`: true where the answer needs judgement across members or kinds, or arithmetic within rows of a table \
+inside documents, that conditions and aggregates cannot express, such as matching payments with bills; `of` may then \
+name several kinds and tables, and each column is looked for where it can be found. A second reader is then shown the \
+rows that the conditions leave. A yes or no that a list or a count settles needs none.
+
+{RETRIEVED_WARNING}"""
 
     def prompt(self, asked: QuestionToPlan) -> Prompt:
         limit = TEXT_LIMITS.conversation_turn
@@ -214,7 +213,7 @@ class PlanQuestion:
             headed_block("Some passages with words of the question, which may be irrelevant:", 4, asked.hits),
             f"Today is {asked.today}.\nThe user says:\n{mark_question(asked.text)}",
         )
-        return Prompt(instructions=INSTRUCTIONS, text=text, reply=QuestionPlan, max_tokens=1_200)
+        return Prompt(instructions=self.instructions, text=text, reply=QuestionPlan, max_tokens=1_200)
 
     def check(self, asked: QuestionToPlan, reply: Any) -> QuestionPlan:
         plan: QuestionPlan = reply

@@ -36,33 +36,6 @@ from tablewright.llm.tasks.decision import (
 )
 from tablewright.llm.text_budget import TEXT_LIMITS
 
-INSTRUCTIONS = """\
-You fill cells of a table from texts that were retrieved for one row. A text marked "search result" is only the \
-snippet of a page that could not be opened.
-
-First judge each text: is it about the very thing of this row, or about another of the same or a similar name? \
-Compare everything the row says (place, maker, website, year, kind). `same_row` is "same", also for a text on another \
-subject that mentions this very thing; "other" for a namesake, or a text that does not mention it, which fills \
-nothing; or "unclear", whose answers are marked as such. `reason` says in a few words what shows it.
-
-Then fill each column from the texts that are about the row. Give one answer with all the quotes that show it. Give a \
-second answer only where texts contradict each other; an older figure next to a newer one is no contradiction: give \
-the newest unless the column asks for another time. Give no answer if no text has one.
-- `value`: as it should appear in the cell: in the column's type, unit and options, without a sentence around it. A \
-column that asks for a description or a summary gets one or two plain sentences.
-- `quotes`: the passages that show it, each with the number of its text, copied exactly and as short as will still \
-show it.
-- `basis`: "stated" if a quote says it, even in other words, units or formats; "computed" if no text states it but \
-the quotes have every figure that it follows from, such as an age from a year, or a price per litre; "judged" if you \
-conclude it from the quotes: a category, a yes or no, a summary. A name is never judged; a number, date or amount is \
-stated or computed.
-- `calculation`: for "computed", the arithmetic, in plain numbers of the quotes such as "4.20 / 1.5"; `this_year` and \
-`today` stand for the current year and date, as in "this_year - 1987". Else "".
-
-Better no answer than something nearby: another person's post, another year, a size class for a count, a part instead \
-of the whole, one model of a series for another. Nothing from memory.
-"""
-
 
 class RowToRead(Struct, frozen=True, gc=True):
     """A row with the texts retrieved for it. `room` is the number of characters of text that fit; by column, `examples`
@@ -97,6 +70,32 @@ class RowReading(Struct, frozen=True, gc=True):
 
 class ReadRow:
     name = "read"
+    instructions = """\
+You fill cells of a table from texts that were retrieved for one row. A text marked "search result" is only the \
+snippet of a page that could not be opened.
+
+First judge each text: is it about the very thing of this row, or about another of the same or a similar name? \
+Compare everything the row says (place, maker, website, year, kind). `same_row` is "same", also for a text on another \
+subject that mentions this very thing; "other" for a namesake, or a text that does not mention it, which fills \
+nothing; or "unclear", whose answers are marked as such. `reason` says in a few words what shows it.
+
+Then fill each column from the texts that are about the row. Give one answer with all the quotes that show it. Give a \
+second answer only where texts contradict each other; an older figure next to a newer one is no contradiction: give \
+the newest unless the column asks for another time. Give no answer if no text has one.
+- `value`: as it should appear in the cell: in the column's type, unit and options, without a sentence around it. A \
+column that asks for a description or a summary gets one or two plain sentences.
+- `quotes`: the passages that show it, each with the number of its text, copied exactly and as short as will still \
+show it.
+- `basis`: "stated" if a quote says it, even in other words, units or formats; "computed" if no text states it but \
+the quotes have every figure that it follows from, such as an age from a year, or a price per litre; "judged" if you \
+conclude it from the quotes: a category, a yes or no, a summary. A name is never judged; a number, date or amount is \
+stated or computed.
+- `calculation`: for "computed", the arithmetic, in plain numbers of the quotes such as "4.20 / 1.5"; `this_year` and \
+`today` stand for the current year and date, as in "this_year - 1987". Else "".
+
+Better no answer than something nearby: another person's post, another year, a size class for a count, a part instead \
+of the whole, one model of a series for another. Nothing from memory.
+"""
 
     def prompt(self, asked: RowToRead) -> Prompt:
         shown = fit_sources(asked.sources, asked.fields, asked.room, asked.subject.name)
@@ -105,7 +104,7 @@ class ReadRow:
         # Judged values would be refused, so they are not asked for.
         strict = "Only what is stated counts here: no answer where you would have to judge.\n" if asked.strict else ""
         return Prompt(
-            instructions=f"{INSTRUCTIONS}{strict}\n{RETRIEVED_WARNING}\n\nColumns:\n{mark_question(wanted)}",
+            instructions=f"{self.instructions}{strict}\n{RETRIEVED_WARNING}\n\nColumns:\n{mark_question(wanted)}",
             text=f"The row:\n{row_block(asked.subject, asked.notes)}\n\n{texts}",
             reply=row_reply_form(tuple(field.name for field in asked.fields)),
             # A verdict on each text, and for each column a value with some quotes.
@@ -159,7 +158,19 @@ def prove_row_reading(
     return reading
 
 
-DOCUMENT_INSTRUCTIONS = """\
+class DocumentAnswer(BaseModel):
+    model_config = ConfigDict(extra="ignore")
+    value: str
+    basis: Literal["stated", "computed", "judged"]
+    quotes: list[str] = Key(max_length=MAX_QUOTES)
+    calculation: str
+
+
+class ReadDocument(ReadRow):
+    """Read a document that is the row itself, so there is no question whose values they are. `asked.sources` has only
+    the document. A figure that it does not state may be calculated from its parts; code repeats the calculation."""
+
+    instructions = """\
 You fill cells of a table from a document. The document is the row: every column asks what this document says.
 
 Give each column one answer, or none where the document does not say it; a second answer only where it contradicts \
@@ -180,19 +191,6 @@ Better no answer than something nearby: another person's post, another year, a p
 document states takes precedence over what you compute. Nothing from memory.
 """
 
-
-class DocumentAnswer(BaseModel):
-    model_config = ConfigDict(extra="ignore")
-    value: str
-    basis: Literal["stated", "computed", "judged"]
-    quotes: list[str] = Key(max_length=MAX_QUOTES)
-    calculation: str
-
-
-class ReadDocument(ReadRow):
-    """Read a document that is the row itself, so there is no question whose values they are. `asked.sources` has only
-    the document. A figure that it does not state may be calculated from its parts; code repeats the calculation."""
-
     def prompt(self, asked: RowToRead) -> Prompt:
         (document,) = asked.sources
         (text,) = fit_sources(asked.sources, asked.fields, asked.room)
@@ -202,7 +200,7 @@ class ReadDocument(ReadRow):
         row = f"Known of it already:\n{row_block(about, asked.notes)}\n\n" if known or asked.notes else ""
         wanted = describe_columns(asked.fields, asked.examples)
         return Prompt(
-            instructions=f"{DOCUMENT_INSTRUCTIONS}\n{RETRIEVED_WARNING}\n\nColumns:\n{mark_question(wanted)}",
+            instructions=f"{self.instructions}\n{RETRIEVED_WARNING}\n\nColumns:\n{mark_question(wanted)}",
             text=f"{row}{mark_text(1, text, source_heading(document))}",
             reply=reply_by_name("DocumentReply", tuple(field.name for field in asked.fields), list[DocumentAnswer]),
             max_tokens=300 + 300 * len(asked.fields),

@@ -35,33 +35,6 @@ from tablewright.llm.text_budget import TEXT_LIMITS
 from tablewright.text import page_pieces
 from tablewright.values.coerce import coerce_value, is_not_found
 
-INSTRUCTIONS = f"""\
-You read a page for the rows of a table. The page is shown as numbered lines. A row of a table on the page is one line \
-with bars between its cells; an item of a list is a line of its own.
-
-`tables`: each run of lines that are wanted things, one a line. A run ends where the columns change; several may be \
-wanted, of several sections.
-- `first`, `last`: the numbers of its first and last row, without the header.
-- `columns`: which of the table's cells, counted from 1, fills which of our columns. The column that names the things \
-must be among them; leave out columns that the page's table does not have. `unit`: a unit, currency or scale that only \
-the header gives, copied from it; else "".
-- `same`: values that hold for every row of the run because a heading says so, each with its line.
-- `without`: lines in between that are no wanted thing: subheadings, totals, things of another kind.
-Take only what the question is about: of a page with many sections only those that are asked for. Take rows that may \
-fail one of the conditions all the same: code checks conditions later, and needs the values.
-
-`things`: wanted things that no run gives: named in prose, in items that say more than the name, in rows whose cells \
-are shifted because cells are merged, or by the title of a page that is about that one thing. `name` is the full name \
-as the page writes it; `cells` are values of our columns that the page states of this very thing, in the words of \
-their line.
-
-`next`: numbers of the links that continue this very list, such as its next page, and of those that by their address \
-lead to wanted things, or lists of them, that the page itself does not name; none else.
-
-Nothing from memory. If the page has none of the things, everything stays empty.
-
-{RETRIEVED_WARNING}"""
-
 
 class PageToRead(Struct, frozen=True, gc=True):
     """A page, or a part of it, as `lines`; `links` are those that may continue its list."""
@@ -112,6 +85,32 @@ class ListsReply(BaseModel):
 
 class ReadLists:
     name = "read lists"
+    instructions = f"""\
+You read a page for the rows of a table. The page is shown as numbered lines. A row of a table on the page is one line \
+with bars between its cells; an item of a list is a line of its own.
+
+`tables`: each run of lines that are wanted things, one a line. A run ends where the columns change; several may be \
+wanted, of several sections.
+- `first`, `last`: the numbers of its first and last row, without the header.
+- `columns`: which of the table's cells, counted from 1, fills which of our columns. The column that names the things \
+must be among them; leave out columns that the page's table does not have. `unit`: a unit, currency or scale that only \
+the header gives, copied from it; else "".
+- `same`: values that hold for every row of the run because a heading says so, each with its line.
+- `without`: lines in between that are no wanted thing: subheadings, totals, things of another kind.
+Take only what the question is about: of a page with many sections only those that are asked for. Take rows that may \
+fail one of the conditions all the same: code checks conditions later, and needs the values.
+
+`things`: wanted things that no run gives: named in prose, in items that say more than the name, in rows whose cells \
+are shifted because cells are merged, or by the title of a page that is about that one thing. `name` is the full name \
+as the page writes it; `cells` are values of our columns that the page states of this very thing, in the words of \
+their line.
+
+`next`: numbers of the links that continue this very list, such as its next page, and of those that by their address \
+lead to wanted things, or lists of them, that the page itself does not name; none else.
+
+Nothing from memory. If the page has none of the things, everything stays empty.
+
+{RETRIEVED_WARNING}"""
 
     def prompt(self, asked: PageToRead) -> Prompt:
         plan = asked.plan
@@ -124,7 +123,7 @@ class ReadLists:
             f"{shorten_text(asked.source.title, TEXT_LIMITS.list_title)} | {asked.source.origin}",
         )
         return Prompt(
-            instructions=f"{INSTRUCTIONS}\n\n{mark_question(chr(10).join(wanted))}",
+            instructions=f"{self.instructions}\n\n{mark_question(chr(10).join(wanted))}",
             text=join_parts(
                 f"The page:\n{page}", headed_block("Links of the page:", 1, number_lines(asked.links), "links")
             ),

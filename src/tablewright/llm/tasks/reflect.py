@@ -31,42 +31,6 @@ from tablewright.llm.tasks.decision import Prompt, accept_reply, headed_block, j
 from tablewright.llm.tasks.take_notes import describe_research
 from tablewright.llm.text_budget import TEXT_LIMITS, shorten_evenly
 
-INSTRUCTIONS = """\
-You direct a piece of research. A round of searching and reading is over. You see what is asked, the notes taken so \
-far (each with its number and its site), the memo of the round before with its gaps, and the searches made. Judge \
-where the research stands.
-
-`answered`: whether a careful writer could answer all of the question from these notes: "yes", "partly" or "no".
-`themes`: what is known by now, up to 5 points of a few words.
-`filled`: the earlier gaps that notes have filled, each with the number of the gap and of a note that fills it. Any \
-other earlier gap stays open without your naming it.
-`gaps`: what else is missing, the most important first, 10 at most:
-- `type`: "missing_topic" for a part of the question on which there is nothing; "missing_field" for a detail of one \
-named thing (`thing`, `fields`); "missing_candidates" where too few things of a kind were found; "weak_evidence" for \
-what is noted but rests on one interested party, an old page or a single voice, where that matters. The outcome of \
-something announced for a day now past is missing, too.
-- `earlier`: the number of an earlier gap that you reword or give a new query, else 0.
-- `description`: what is missing, in a few words. `section`: the section that it belongs to, or "".
-- `priority`: 1 if the question cannot be answered without it, 2 if the answer would be weaker, 3 if it is nice to \
-have.
-- `query`: the search that is most likely to fill it, unlike those made; with the names that the notes have brought \
-up, in the language of those who would write about it. Where the notes show what a description in the question means, \
-search for that thing by its name. "" if no search can.
-`contradictions`: where notes cannot both be right, such as two figures for the same thing at the same time: the \
-numbers of the `notes` that say one thing, of those that speak `against` them, and what it is `about`. Offers of \
-different sellers, prices of different plans, and figures of different dates or scopes contradict nothing.
-`claims`: up to {claims} statements that the answer most depends on and that other sites could confirm or refute: the \
-number of the note, the claim as one sentence that stands by itself, and a `query` that finds what others say of it. \
-The query does not repeat the claim's own figure, so that it also finds who says otherwise. With none, the claims of \
-the memo stay.
-
-An honest "yes" with no gaps is welcome: searches cost money. Descriptions, themes and claims are in the language of \
-the report.
-"""
-TABLE_PROMPT = """\
-The table so far, and what is missing or weak in it. A gap of type "missing_field" whose `thing` and `fields` are \
-named as here is looked for on the pages that its query finds, and fills the cell:"""
-
 
 class RoundToReflect(Struct, frozen=True, gc=True):
     """A round of research. `gaps` were open before the round, and `memo_text` has the first few by number; `candidates`
@@ -139,6 +103,38 @@ class Reflected(BaseModel):
 
 class ReflectOnRound:
     name = "reflect"
+    instructions = """\
+You direct a piece of research. A round of searching and reading is over. You see what is asked, the notes taken so \
+far (each with its number and its site), the memo of the round before with its gaps, and the searches made. Judge \
+where the research stands.
+
+`answered`: whether a careful writer could answer all of the question from these notes: "yes", "partly" or "no".
+`themes`: what is known by now, up to 5 points of a few words.
+`filled`: the earlier gaps that notes have filled, each with the number of the gap and of a note that fills it. Any \
+other earlier gap stays open without your naming it.
+`gaps`: what else is missing, the most important first, 10 at most:
+- `type`: "missing_topic" for a part of the question on which there is nothing; "missing_field" for a detail of one \
+named thing (`thing`, `fields`); "missing_candidates" where too few things of a kind were found; "weak_evidence" for \
+what is noted but rests on one interested party, an old page or a single voice, where that matters. The outcome of \
+something announced for a day now past is missing, too.
+- `earlier`: the number of an earlier gap that you reword or give a new query, else 0.
+- `description`: what is missing, in a few words. `section`: the section that it belongs to, or "".
+- `priority`: 1 if the question cannot be answered without it, 2 if the answer would be weaker, 3 if it is nice to \
+have.
+- `query`: the search that is most likely to fill it, unlike those made; with the names that the notes have brought \
+up, in the language of those who would write about it. Where the notes show what a description in the question means, \
+search for that thing by its name. "" if no search can.
+`contradictions`: where notes cannot both be right, such as two figures for the same thing at the same time: the \
+numbers of the `notes` that say one thing, of those that speak `against` them, and what it is `about`. Offers of \
+different sellers, prices of different plans, and figures of different dates or scopes contradict nothing.
+`claims`: up to {claims} statements that the answer most depends on and that other sites could confirm or refute: the \
+number of the note, the claim as one sentence that stands by itself, and a `query` that finds what others say of it. \
+The query does not repeat the claim's own figure, so that it also finds who says otherwise. With none, the claims of \
+the memo stay.
+
+An honest "yes" with no gaps is welcome: searches cost money. Descriptions, themes and claims are in the language of \
+the report.
+"""
 
     def prompt(self, asked: RoundToReflect) -> Prompt:
         further = list(enumerate(asked.gaps, start=1))[asked.gaps_in_memo :]
@@ -148,14 +144,18 @@ class ReflectOnRound:
             if asked.searches_left
             else []
         )
-        instructions = INSTRUCTIONS.format(claims=asked.extent.checked_claims)
+        of_table = (
+            'The table so far, and what is missing or weak in it. A gap of type "missing_field" whose `thing` '
+            "and `fields` are named as here is looked for on the pages that its query finds, and fills the cell:"
+        )
+        instructions = self.instructions.format(claims=asked.extent.checked_claims)
         return Prompt(
             instructions=f"{instructions}\n{RETRIEVED_WARNING}\n\n{describe_research(asked.brief)}",
             text=join_parts(
                 f"The notes:\n{mark_block('TEXT 0', list_notes(asked.notes, asked.room), 'notes')}",
                 headed_block("The memo before this round, with its gaps:", 1, asked.memo_text, "memo", is_proved=True),
                 headed_block("Further gaps before this round:", 4, gaps, "gaps", is_proved=True),
-                headed_block(TABLE_PROMPT, 3, table, "table", is_proved=True),
+                headed_block(of_table, 3, table, "table", is_proved=True),
                 f"Searched so far:\n{mark_block('TEXT 2', chr(10).join(asked.searched), 'searches')}",
                 describe_progress(asked),
             ),

@@ -13,39 +13,6 @@ from tablewright.domain.research import DEFAULT_EXTENT, Angle, Brief, CatalogFie
 from tablewright.domain.text import shorten_text
 from tablewright.llm.tasks.decision import InvalidReply, Prompt, clean_lines
 
-INSTRUCTIONS = f"""\
-You plan a piece of research for a user who asked a question. You do not answer it: others search, read and write \
-by your plan, and the user sees it before anything is spent.
-
-`report_type`:
-- "answer": one short answer is wanted: a name, a date, a figure, a yes or no, even if it takes several steps to find.
-- "comparison": things that the question names are weighed against each other, or a choice between them is asked for.
-- "catalog": a list of things that have yet to be found, with details of each.
-- "narrative": everything else: how, why, what is known about something.
-`reason` says in a few words why it is that.
-
-`asked`: what exactly is asked, in one or two sentences: who or what is meant, what counts and what does not, how \
-strictly the words are to be taken. Where a word can be read in two ways, say which you take.
-`constraints`: the conditions that the question sets, such as a period, a place, a size or a price, one each.
-`sections`: for a narrative or a comparison the 2 to 6 parts that the report needs, each with the question that it \
-answers; for a comparison, the criteria that matter to this user. Else none.
-`subjects`: for a comparison, the names of the things compared. Else none.
-`things`, `items`, `columns`: for a catalog, what is listed (in the plural), how many (0 if the question does not \
-say), and the details wanted of each besides its name: those that the question names, else the few that its purpose \
-needs. `question` can be answered by a reader of a page about one thing; `required` if a thing without it is of no \
-use. Else "", 0 and none.
-`language`: the language of the report, by its English name: that of the question, unless it asks for another.
-`length`: "standard", unless the question asks for a brief or a thorough report; "short" for an answer.
-`queries`: the first searches, the most important first, worded as for a search engine, each with an aim of its own, \
-in the languages in which those who know are likely to write: of something at home in a place, also in that of the \
-place. Where the question describes a thing without naming it, search for that thing first. Where it speaks of kinds \
-or groups, also search for what single examples would be called. No personal data. For a catalog none: the lists are \
-searched for by a plan of their own.
-
-Everything but `report_type`, `language`, `length` and `queries` is in the user's language.
-
-{RETRIEVED_WARNING}"""
-
 
 class ResearchToPlan(Struct, frozen=True):
     """A research request. `before` and `change` are an earlier plan and what the user wants changed in it; `context` is
@@ -89,6 +56,38 @@ class ResearchPlan(BaseModel):
 
 class PlanResearch:
     name = "brief"
+    instructions = f"""\
+You plan a piece of research for a user who asked a question. You do not answer it: others search, read and write \
+by your plan, and the user sees it before anything is spent.
+
+`report_type`:
+- "answer": one short answer is wanted: a name, a date, a figure, a yes or no, even if it takes several steps to find.
+- "comparison": things that the question names are weighed against each other, or a choice between them is asked for.
+- "catalog": a list of things that have yet to be found, with details of each.
+- "narrative": everything else: how, why, what is known about something.
+`reason` says in a few words why it is that.
+
+`asked`: what exactly is asked, in one or two sentences: who or what is meant, what counts and what does not, how \
+strictly the words are to be taken. Where a word can be read in two ways, say which you take.
+`constraints`: the conditions that the question sets, such as a period, a place, a size or a price, one each.
+`sections`: for a narrative or a comparison the 2 to 6 parts that the report needs, each with the question that it \
+answers; for a comparison, the criteria that matter to this user. Else none.
+`subjects`: for a comparison, the names of the things compared. Else none.
+`things`, `items`, `columns`: for a catalog, what is listed (in the plural), how many (0 if the question does not \
+say), and the details wanted of each besides its name: those that the question names, else the few that its purpose \
+needs. `question` can be answered by a reader of a page about one thing; `required` if a thing without it is of no \
+use. Else "", 0 and none.
+`language`: the language of the report, by its English name: that of the question, unless it asks for another.
+`length`: "standard", unless the question asks for a brief or a thorough report; "short" for an answer.
+`queries`: the first searches, the most important first, worded as for a search engine, each with an aim of its own, \
+in the languages in which those who know are likely to write: of something at home in a place, also in that of the \
+place. Where the question describes a thing without naming it, search for that thing first. Where it speaks of kinds \
+or groups, also search for what single examples would be called. No personal data. For a catalog none: the lists are \
+searched for by a plan of their own.
+
+Everything but `report_type`, `language`, `length` and `queries` is in the user's language.
+
+{RETRIEVED_WARNING}"""
 
     def prompt(self, asked: ResearchToPlan) -> Prompt:
         lines = [f"Today is {asked.today}. At most {asked.most_queries} queries.", *fixed_choices(asked.request)]
@@ -98,7 +97,7 @@ class PlanResearch:
         if asked.change:
             lines.append(f"Your plan so far:\n{mark_question(asked.before)}")
             lines.append(f"The user wants it changed. Give the whole plan again:\n{mark_question(asked.change)}")
-        return Prompt(instructions=INSTRUCTIONS, text="\n\n".join(lines), reply=ResearchPlan, max_tokens=1_500)
+        return Prompt(instructions=self.instructions, text="\n\n".join(lines), reply=ResearchPlan, max_tokens=1_500)
 
     def check(self, asked: ResearchToPlan, reply: Any) -> Brief:
         plan: ResearchPlan = reply

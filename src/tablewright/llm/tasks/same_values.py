@@ -21,17 +21,6 @@ if TYPE_CHECKING:
 # With more values, only their spelling is compared.
 MAX_COMPARED_VALUES = 300
 
-INSTRUCTIONS = f"""\
-You compare values of one column of a table. Put the numbers of all values that mean the very same thing (the same \
-firm, person, place or category; other spellings, abbreviations, legal forms, languages and typing errors of one name) \
-into one group; a value that stands alone needs none. `name` is the fullest form among them.
-
-Where names are asked about, there is a group for each of them, under exactly that name, with the values that a person \
-who says that name would count as it; empty if there is none. "Nordwind" may mean "Nordwind Logistik GmbH"; two \
-firms that merely share a word are two.
-
-{RETRIEVED_WARNING}"""
-
 
 class ValuesToGroup(Struct, frozen=True, gc=True):
     column: str
@@ -53,13 +42,23 @@ class GroupSameValues:
     """Decides which values mean each name, whether the question asks about it or not."""
 
     name = "same values"
+    instructions = f"""\
+You compare values of one column of a table. Put the numbers of all values that mean the very same thing (the same \
+firm, person, place or category; other spellings, abbreviations, legal forms, languages and typing errors of one name) \
+into one group; a value that stands alone needs none. `name` is the fullest form among them.
+
+Where names are asked about, there is a group for each of them, under exactly that name, with the values that a person \
+who says that name would count as it; empty if there is none. "Nordwind" may mean "Nordwind Logistik GmbH"; two \
+firms that merely share a word are two.
+
+{RETRIEVED_WARNING}"""
 
     def prompt(self, asked: ValuesToGroup) -> Prompt:
         values = number_lines(" ".join(value.split()) for value in asked.values)
         names = f"Names asked about: {' · '.join(asked.wanted)}" if asked.wanted else ""
         said = join_parts(asked.question, names, by="\n")
         return Prompt(
-            instructions=INSTRUCTIONS,
+            instructions=self.instructions,
             text=join_parts(
                 f"Column: {asked.column}\n{mark_text(0, values, 'values')}", mark_question(said) if said else ""
             ),

@@ -32,30 +32,6 @@ from tablewright.llm.tasks.decision import Correction, InvalidReply, Prompt, lin
 from tablewright.llm.text_budget import TEXT_LIMITS
 from tablewright.text import page_sentences, word_roots
 
-INSTRUCTIONS = """\
-You read pages for a piece of research and note what helps to answer its question. These pages are not read again: the \
-report is written from your notes alone, by a writer who sees your statements and quotes.
-
-Each note:
-- `page`: the number of the page.
-- `statement`: one thing that the page says, and no more than could be right or wrong as a whole (a price, and what \
-is included for it, are two notes), in a plain sentence that can be understood without the page: who or what it is \
-about by name, with the figure, unit, period and conditions that belong to it. In the language of the report. Where \
-a party speaks of itself, say so ("says that …", "by its own account").
-- `quote`: the words of the page that say it, copied exactly from one place, at most a few sentences; its title can be \
-quoted, too. Every figure of the statement must be in the quote, except for the date at the top of the page.
-- `section`: the section that it belongs to, by its name, or "".
-
-Note facts, figures, dates, prices and their conditions, experience, reasons and limits; what speaks for and \
-against; and what differs from what others say, such as another price or a correction. Leave out advertising without \
-content and whatever is irrelevant to the question. Before you note anything, make sure that the page is about what \
-is asked and not about a namesake; if you cannot tell, say in the statement which one the page means. A page may \
-yield no note, or many. Nothing from memory.
-"""
-MEND_PROMPT = """\
-These notes of yours fail a check. Give each of them again with a statement and a quote that hold, or leave it out; \
-none of your other notes."""
-
 
 class PagesForNotes(Struct, frozen=True, gc=True):
     """Pages to read; `room` is the number of characters of text that fit."""
@@ -93,11 +69,31 @@ class PageNotes(BaseModel):
 
 class TakeNotes:
     name = "take notes"
+    instructions = """\
+You read pages for a piece of research and note what helps to answer its question. These pages are not read again: the \
+report is written from your notes alone, by a writer who sees your statements and quotes.
+
+Each note:
+- `page`: the number of the page.
+- `statement`: one thing that the page says, and no more than could be right or wrong as a whole (a price, and what \
+is included for it, are two notes), in a plain sentence that can be understood without the page: who or what it is \
+about by name, with the figure, unit, period and conditions that belong to it. In the language of the report. Where \
+a party speaks of itself, say so ("says that …", "by its own account").
+- `quote`: the words of the page that say it, copied exactly from one place, at most a few sentences; its title can be \
+quoted, too. Every figure of the statement must be in the quote, except for the date at the top of the page.
+- `section`: the section that it belongs to, by its name, or "".
+
+Note facts, figures, dates, prices and their conditions, experience, reasons and limits; what speaks for and \
+against; and what differs from what others say, such as another price or a correction. Leave out advertising without \
+content and whatever is irrelevant to the question. Before you note anything, make sure that the page is about what \
+is asked and not about a namesake; if you cannot tell, say in the statement which one the page means. A page may \
+yield no note, or many. Nothing from memory.
+"""
 
     def prompt(self, asked: PagesForNotes) -> Prompt:
         about = " ".join((asked.brief.question, *(each.question for each in asked.brief.angles)))
         return Prompt(
-            instructions=f"{INSTRUCTIONS}\n{RETRIEVED_WARNING}\n\n{describe_research(asked.brief)}",
+            instructions=f"{self.instructions}\n{RETRIEVED_WARNING}\n\n{describe_research(asked.brief)}",
             text=page_blocks(asked.pages, about, asked.room),
             reply=PageNotes,
             # Several notes for each page, each with its statement and quote.
@@ -143,7 +139,11 @@ def ask_for_mended(asked: PagesForNotes, notes: Notes, failed: Sequence[tuple[Pa
         better, _ = prove_notes(reply.notes, own)
         return Notes(taken=(*notes.taken, *better), lost=max(len(failed) - len(better), 0))
 
-    text = f"{whole.text}\n\n{MEND_PROMPT}\n{lines_block(0, lines, 'notes')}"
+    order = (
+        "These notes of yours fail a check. Give each of them again with a statement and a quote that hold, "
+        "or leave it out; none of your other notes."
+    )
+    text = f"{whole.text}\n\n{order}\n{lines_block(0, lines, 'notes')}"
     # A note that is given again: its statement and its quote.
     max_tokens = 200 + 150 * len(failed)
     prompt = Prompt(instructions=whole.instructions, text=text, reply=PageNotes, max_tokens=max_tokens)

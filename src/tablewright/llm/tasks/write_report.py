@@ -32,43 +32,6 @@ REPORT_SIZES: dict[Length, ReportSize] = {
     "standard": ReportSize(words=600, reply_tokens=5_000),
     "long": ReportSize(words=1_500, reply_tokens=9_000),
 }
-INSTRUCTIONS = """\
-You write a research report from numbered notes, for a reader who has to decide or act on it and has not seen the \
-sources. Plain, precise sentences in the language of the report. The reader never sees the notes: what they do not \
-tell "was not found".
-
-Each sentence has `text` without note numbers in it; `notes`, the numbers of all notes that it is based on, several if \
-sources agree or are brought together; and `calculation`, only where a figure of it follows by arithmetic: the \
-expression with the figures as the notes write them, such as "(1577 - 1200) / 1200 * 100", several set apart by ";", \
-else "". All other figures, dates and amounts must be in its notes; counts of your own are written as words. Nothing \
-beyond the notes: a conclusion is drawn from notes, cites them, and is worded as a conclusion. What an interested \
-party says of itself is reported as its own claim.
-
-Under "Disputed" are notes that others contradict or limit. If you cite one of them, say in the same sentence or the \
-next what the other side says, and cite it. What was contradicted is never the main point of the summary. What was \
-announced for a day that is past was planned: only a note can show that it happened.
-
-- `title`: the subject in a few words.
-- `answer`: for the report type "answer", the answer itself, as short as can be (a name, a date, yes or no), or "" \
-if the notes do not tell; for all other types "".
-- `summary`: two to five sentences that answer the question first: the finding, or the recommendation where a choice \
-is asked for, what it depends on, and the most important doubt. With an `answer`, which is shown above it: only what \
-the answer is based on and the doubt, without repeating it.
-- `sections`: what a reader needs beyond the summary, by the planned sections where there are notes for them. Bring \
-the sources together: what they agree on, where they differ, what follows. No sentence for every note, no repetition \
-of the summary.
-- `comparison`: where things are compared, a table: `of` says what its rows are, such as "Provider"; `columns` are \
-the criteria; `rows` have a `name` and one cell for each column, a few words with their notes, `text` "" where the \
-notes do not tell. Else "", no columns and no rows.
-- `disagreements`: one sentence for each thing on which sources differ: who says what.
-- `not_found`: of the open gaps, those that the notes really leave open: the number of the gap, and what is missing \
-in a few words. None that the notes fill after all.
-- `next_steps`: up to four things that the reader could do now, such as whom to ask for what. No new facts.
-"""
-REWRITE_PROMPT = """\
-Some sentences of the report fail a check. Rewrite each of them, or give "" as its `text` to leave it out: by its \
-`number`, with `text`, `notes` and `calculation` as above. One that fails only because a note is disputed, and uses \
-nothing of what is disputed, stays: give it again as it is."""
 
 
 class Dispute(Struct, frozen=True):
@@ -156,6 +119,39 @@ class RewrittenSentences(BaseModel):
 
 class WriteReport:
     name = "write report"
+    instructions = """\
+You write a research report from numbered notes, for a reader who has to decide or act on it and has not seen the \
+sources. Plain, precise sentences in the language of the report. The reader never sees the notes: what they do not \
+tell "was not found".
+
+Each sentence has `text` without note numbers in it; `notes`, the numbers of all notes that it is based on, several if \
+sources agree or are brought together; and `calculation`, only where a figure of it follows by arithmetic: the \
+expression with the figures as the notes write them, such as "(1577 - 1200) / 1200 * 100", several set apart by ";", \
+else "". All other figures, dates and amounts must be in its notes; counts of your own are written as words. Nothing \
+beyond the notes: a conclusion is drawn from notes, cites them, and is worded as a conclusion. What an interested \
+party says of itself is reported as its own claim.
+
+Under "Disputed" are notes that others contradict or limit. If you cite one of them, say in the same sentence or the \
+next what the other side says, and cite it. What was contradicted is never the main point of the summary. What was \
+announced for a day that is past was planned: only a note can show that it happened.
+
+- `title`: the subject in a few words.
+- `answer`: for the report type "answer", the answer itself, as short as can be (a name, a date, yes or no), or "" \
+if the notes do not tell; for all other types "".
+- `summary`: two to five sentences that answer the question first: the finding, or the recommendation where a choice \
+is asked for, what it depends on, and the most important doubt. With an `answer`, which is shown above it: only what \
+the answer is based on and the doubt, without repeating it.
+- `sections`: what a reader needs beyond the summary, by the planned sections where there are notes for them. Bring \
+the sources together: what they agree on, where they differ, what follows. No sentence for every note, no repetition \
+of the summary.
+- `comparison`: where things are compared, a table: `of` says what its rows are, such as "Provider"; `columns` are \
+the criteria; `rows` have a `name` and one cell for each column, a few words with their notes, `text` "" where the \
+notes do not tell. Else "", no columns and no rows.
+- `disagreements`: one sentence for each thing on which sources differ: who says what.
+- `not_found`: of the open gaps, those that the notes really leave open: the number of the gap, and what is missing \
+in a few words. None that the notes fill after all.
+- `next_steps`: up to four things that the reader could do now, such as whom to ask for what. No new facts.
+"""
 
     def prompt(self, asked: ReportToWrite) -> Prompt:
         return Prompt(
@@ -213,9 +209,14 @@ def ask_for_rewritten(
             failed[number - 1][0].become(sentence)
         return report
 
+    order = (
+        'Some sentences of the report fail a check. Rewrite each of them, or give "" as its `text` to leave '
+        "it out: by its `number`, with `text`, `notes` and `calculation` as above. One that fails only "
+        "because a note is disputed, and uses nothing of what is disputed, stays: give it again as it is."
+    )
     prompt = Prompt(
         instructions=report_instructions(asked),
-        text=f"{report_material(asked)}\n\n{REWRITE_PROMPT}\n{mark_block('TEXT 9', chr(10).join(lines), 'sentences')}",
+        text=f"{report_material(asked)}\n\n{order}\n{mark_block('TEXT 9', chr(10).join(lines), 'sentences')}",
         reply=RewrittenSentences,
         # A sentence that is written again, with its notes.
         max_tokens=300 + 200 * len(failed),
@@ -228,7 +229,7 @@ def ask_for_rewritten(
 
 def report_instructions(asked: ReportToWrite) -> str:
     research = describe_research(asked.brief)
-    return f"{INSTRUCTIONS}\n{RETRIEVED_WARNING}\n\n{research}\nReport type: {asked.brief.report_type}"
+    return f"{WriteReport.instructions}\n{RETRIEVED_WARNING}\n\n{research}\nReport type: {asked.brief.report_type}"
 
 
 def report_material(asked: ReportToWrite) -> str:

@@ -22,23 +22,6 @@ from tablewright.llm.tasks.shortlist.prompt_parts import (
 )
 from tablewright.llm.text_budget import TEXT_LIMITS
 
-INSTRUCTIONS = f"""\
-You advise a user who wants to buy something. A table of products was compared with their requirements; code has \
-ranked those that meet the hard ones and says why others are left out. Explain the first ones, in the user's language, \
-as a knowledgeable friend: honest about trade-offs and gaps, no pushing, no superlatives that the table does not \
-support. Keep to code's order: never call a lower place better all in all, but say for whom it is the better choice.
-
-`intro`: one or two sentences: the stance, and the main trade-off between the first ones; before them the answer, \
-where the user's last message asks something ("how many of them are made of steel?"). `cards`: for each of the first \
-{{top}}, `product` (its number), `best_for` (two to five words: for whom or for what it is best, different for each; \
-"" if for nothing in particular), `why` (one sentence: why it is there), `trade_off` (one sentence: what is given up, \
-or what is not known and matters). `closing`: at most three sentences: near misses that may be worth a little more \
-money or a little less of something, what could not be found, one question that would narrow it down.
-
-{SENTENCES_PROMPT}
-
-{RETRIEVED_WARNING}"""
-
 
 class AdviceToGive(Struct, frozen=True, gc=True):
     """A ranked comparison. `top` is the number of rows shown as cards; `said` are the user's messages, for language and
@@ -81,6 +64,22 @@ class AdviceReply(BaseModel):
 
 class GiveAdvice:
     name = "advise"
+    instructions = f"""\
+You advise a user who wants to buy something. A table of products was compared with their requirements; code has \
+ranked those that meet the hard ones and says why others are left out. Explain the first ones, in the user's language, \
+as a knowledgeable friend: honest about trade-offs and gaps, no pushing, no superlatives that the table does not \
+support. Keep to code's order: never call a lower place better all in all, but say for whom it is the better choice.
+
+`intro`: one or two sentences: the stance, and the main trade-off between the first ones; before them the answer, \
+where the user's last message asks something ("how many of them are made of steel?"). `cards`: for each of the first \
+{{top}}, `product` (its number), `best_for` (two to five words: for whom or for what it is best, different for each; \
+"" if for nothing in particular), `why` (one sentence: why it is there), `trade_off` (one sentence: what is given up, \
+or what is not known and matters). `closing`: at most three sentences: near misses that may be worth a little more \
+money or a little less of something, what could not be found, one question that would narrow it down.
+
+{SENTENCES_PROMPT}
+
+{RETRIEVED_WARNING}"""
 
     def prompt(self, asked: AdviceToGive) -> Prompt:
         # Earlier messages are in the requirements; the last few show language and tone.
@@ -88,7 +87,7 @@ class GiveAdvice:
         compared = comparison_lines(asked.rows, asked.columns, asked.room)
         notes = "\n\n" + "\n".join(asked.notes) if asked.notes else ""
         return Prompt(
-            instructions=INSTRUCTIONS.replace("{top}", str(asked.top)),
+            instructions=self.instructions.replace("{top}", str(asked.top)),
             text=(
                 f"{wanted_block(asked.requirements)}\n\n"
                 f"What the user said, the last message last:\n{mark_question(said)}\n\n"

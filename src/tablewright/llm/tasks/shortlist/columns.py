@@ -21,19 +21,6 @@ from tablewright.llm.tasks.shortlist.conditions import (
 from tablewright.llm.tasks.shortlist.prompt_parts import columns_text, pages_text, wanted_block
 from tablewright.llm.text_budget import TEXT_LIMITS
 
-INSTRUCTIONS = f"""\
-You choose the columns by which products are compared for a user who wants to buy one. For someone who wants just \
-this, which verifiable facts help to decide? First what stands for their wishes and priorities, then what the \
-category needs. Only facts that pages about such products state, as the example pages show; no ratings, scores or \
-estimates of your own, nothing that is the same for all. At most {{most}} columns besides those that are there.
-
-Each has a short `name`, in the language of the wishes; `type`; `unit` for numbers ("l", "kg", "min"), one for all \
-products, else ""; `options` for a select; and a `question`, in the language of the pages, that a page about one \
-single product answers ("What is the capacity of {{Product}}?"). What is measured is a number with its unit, or a text \
-where some products state a word instead ("unlimited"); a property that is there or not is yes/no, several things \
-are a list. Where tests by others are among the pages, one text column for what testers found is welcome.
-
-{RETRIEVED_WARNING}"""
 # Besides the columns of the wishes; each is looked up for every product.
 MAX_CATEGORY_COLUMNS = 8
 # More pages of one kind of goods state much the same, and each would be shown shorter.
@@ -55,13 +42,26 @@ class ProposedColumns(BaseModel):
 
 class ProposeColumns:
     name = "columns"
+    instructions = f"""\
+You choose the columns by which products are compared for a user who wants to buy one. For someone who wants just \
+this, which verifiable facts help to decide? First what stands for their wishes and priorities, then what the \
+category needs. Only facts that pages about such products state, as the example pages show; no ratings, scores or \
+estimates of your own, nothing that is the same for all. At most {{most}} columns besides those that are there.
+
+Each has a short `name`, in the language of the wishes; `type`; `unit` for numbers ("l", "kg", "min"), one for all \
+products, else ""; `options` for a select; and a `question`, in the language of the pages, that a page about one \
+single product answers ("What is the capacity of {{Product}}?"). What is measured is a number with its unit, or a text \
+where some products state a word instead ("unlimited"); a property that is there or not is yes/no, several things \
+are a list. Where tests by others are among the pages, one text column for what testers found is welcome.
+
+{RETRIEVED_WARNING}"""
 
     def prompt(self, asked: ColumnsToPropose) -> Prompt:
         sources = asked.sources[:MAX_EXAMPLE_PAGES]
         texts = pages_text(sources, asked.room)
         there = columns_text((PRICE_FIELD, *asked.fields))
         return Prompt(
-            instructions=INSTRUCTIONS.replace("{most}", str(MAX_CATEGORY_COLUMNS)),
+            instructions=self.instructions.replace("{most}", str(MAX_CATEGORY_COLUMNS)),
             text=(
                 f"{wanted_block(asked.requirements)}\n\n"
                 f"There already:\n{mark_text(0, there, 'columns')}\n\nExample pages:\n{texts}"

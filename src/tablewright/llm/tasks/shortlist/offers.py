@@ -18,15 +18,6 @@ from tablewright.llm.tasks.shortlist.prompt_parts import pages_text
 from tablewright.llm.text_budget import TEXT_LIMITS
 from tablewright.values.money import read_amounts
 
-INSTRUCTIONS = f"""\
-You read web pages and list where one product can be bought: offers of exactly this model, complete, by shops, \
-marketplaces or the maker's own shop. Not its siblings, accessories or spare parts, and no tests or forums. For each \
-offer: `text`, the page's number; `shop`, the seller's name; `price` with its currency as the page writes it, "" if \
-it names none; `stock`, what the page says of availability, in its words, else ""; `offered_as`; and `quote`: the \
-passage that names the price, or else the offer, copied exactly. No offer where there is none.
-
-{RETRIEVED_WARNING}"""
-
 
 class OffersToRead(Struct, frozen=True, gc=True):
     product: str
@@ -50,12 +41,20 @@ class OffersReply(BaseModel):
 
 class ReadOffers:
     name = "offers"
+    instructions = f"""\
+You read web pages and list where one product can be bought: offers of exactly this model, complete, by shops, \
+marketplaces or the maker's own shop. Not its siblings, accessories or spare parts, and no tests or forums. For each \
+offer: `text`, the page's number; `shop`, the seller's name; `price` with its currency as the page writes it, "" if \
+it names none; `stock`, what the page says of availability, in its words, else ""; `offered_as`; and `quote`: the \
+passage that names the price, or else the offer, copied exactly. No offer where there is none.
+
+{RETRIEVED_WARNING}"""
 
     def prompt(self, asked: OffersToRead) -> Prompt:
         texts = pages_text(asked.sources, asked.room)
         wanted = f"{asked.product}\nRegion of the buyer: {asked.region or 'not said'}"
         return Prompt(
-            instructions=INSTRUCTIONS,
+            instructions=self.instructions,
             text=f"The product:\n{mark_question(wanted)}\n\n{texts}",
             reply=OffersReply,
             max_tokens=1_200,

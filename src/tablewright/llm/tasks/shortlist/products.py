@@ -22,31 +22,6 @@ from tablewright.llm.tasks.decision import Prompt, accept_reply, headed_block, j
 from tablewright.llm.tasks.shortlist.prompt_parts import pages_text, wanted_block
 from tablewright.llm.text_budget import TEXT_LIMITS, cut_text
 
-INSTRUCTIONS = f"""\
-You read web pages and list the products on them that a user may want to buy: complete, distinct models of the \
-kind that is wanted, each as one product, also those that miss a wish, which is checked later. Not accessories, \
-spare parts, other kinds of goods, brands, series or categories as such, museum pieces. Siblings of a series (sizes, \
-generations) are products of their own if they are sold as models of their own; colours are not. The most suitable \
-first; no product where a page names none.
-
-- `name`: maker and model as the maker calls it. Where it is one of the products known already, exactly that name.
-- `maker`: who makes it, "" if no page says. `official_page`: the address of the maker's own page about this model, \
-or about its series where the model has none; an address of one of the texts or of its links; "" if there is none. A \
-shop's, marketplace's or magazine's page is never official.
-- `offered_as`: where used or refurbished goods are wanted and a page offers it so, that; else "discontinued" if a \
-page says that it is no longer made; else "new".
-- `mentions`: up to three texts that say most about it, the maker's own first, then one that sells it in the buyer's \
-region, or in the currency of the budget: the number of the text and a `quote`, the words that name the product there, \
-copied exactly from the text itself, not from its links. None where all that is new of a known product is its official \
-page.
-
-{{queries}}
-
-{RETRIEVED_WARNING}"""
-QUERIES_PROMPT = """\
-`queries`: up to {count} searches worth sending next: makers' pages of products that have none yet, and makers or \
-models that the pages mention and do not describe."""
-
 
 class PagesForProducts(Struct, frozen=True, gc=True):
     requirements: Requirements
@@ -86,16 +61,40 @@ class ProductsReply(BaseModel):
 
 class FindProducts:
     name = "products"
+    instructions = f"""\
+You read web pages and list the products on them that a user may want to buy: complete, distinct models of the \
+kind that is wanted, each as one product, also those that miss a wish, which is checked later. Not accessories, \
+spare parts, other kinds of goods, brands, series or categories as such, museum pieces. Siblings of a series (sizes, \
+generations) are products of their own if they are sold as models of their own; colours are not. The most suitable \
+first; no product where a page names none.
+
+- `name`: maker and model as the maker calls it. Where it is one of the products known already, exactly that name.
+- `maker`: who makes it, "" if no page says. `official_page`: the address of the maker's own page about this model, \
+or about its series where the model has none; an address of one of the texts or of its links; "" if there is none. A \
+shop's, marketplace's or magazine's page is never official.
+- `offered_as`: where used or refurbished goods are wanted and a page offers it so, that; else "discontinued" if a \
+page says that it is no longer made; else "new".
+- `mentions`: up to three texts that say most about it, the maker's own first, then one that sells it in the buyer's \
+region, or in the currency of the budget: the number of the text and a `quote`, the words that name the product there, \
+copied exactly from the text itself, not from its links. None where all that is new of a known product is its official \
+page.
+
+{{queries}}
+
+{RETRIEVED_WARNING}"""
 
     def prompt(self, asked: PagesForProducts) -> Prompt:
         texts = pages_text(asked.sources, asked.room, page_with_links)
-        queries = QUERIES_PROMPT.format(count=asked.queries)
+        queries = (
+            f"`queries`: up to {asked.queries} searches worth sending next: makers' pages of products that have none "
+            "yet, and makers or models that the pages mention and do not describe."
+        )
         closed = (
             "Results that could not be opened; a maker's own page among them is official, too. They cannot be quoted:\n"
             f"{result_block(asked.closed)}"
         )
         return Prompt(
-            instructions=INSTRUCTIONS.replace(
+            instructions=self.instructions.replace(
                 "{queries}", queries if asked.queries else "`queries`: none; no further search is sent."
             ),
             text=join_parts(

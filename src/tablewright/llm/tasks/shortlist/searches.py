@@ -13,14 +13,6 @@ from tablewright.domain.text import drop_tried_queries
 from tablewright.llm.tasks.decision import InvalidReply, Prompt, headed_block, join_parts
 from tablewright.llm.tasks.shortlist.prompt_parts import wanted_block
 
-INSTRUCTIONS = f"""\
-You plan web searches that find products a user may want to buy: as many different suitable models as possible, of \
-many makers, and the makers' own pages. `queries`: short, in the words of the shops and makers of the region. Cover \
-different angles: makers' catalogues, tests and comparisons, forums, price limit, single features, use, alternatives \
-to a known model. No query twice, none that was sent before, and nothing personal in them.
-
-{RETRIEVED_WARNING}"""
-
 
 class SearchesToPlan(Struct, frozen=True, gc=True):
     """Requirements to search for. `like` describes a product that the results should resemble; `known` products are
@@ -41,6 +33,13 @@ class PlannedQueries(BaseModel):
 
 class PlanSearches:
     name = "plan searches"
+    instructions = f"""\
+You plan web searches that find products a user may want to buy: as many different suitable models as possible, of \
+many makers, and the makers' own pages. `queries`: short, in the words of the shops and makers of the region. Cover \
+different angles: makers' catalogues, tests and comparisons, forums, price limit, single features, use, alternatives \
+to a known model. No query twice, none that was sent before, and nothing personal in them.
+
+{RETRIEVED_WARNING}"""
 
     def prompt(self, asked: SearchesToPlan) -> Prompt:
         text = join_parts(
@@ -51,7 +50,7 @@ class PlanSearches:
             "They found nothing: search more broadly, with fewer words." if asked.broader else "",
             f"Give at least {asked.least} and at most {asked.most} queries.",
         )
-        return Prompt(instructions=INSTRUCTIONS, text=text, reply=PlannedQueries, max_tokens=80 + 40 * asked.most)
+        return Prompt(instructions=self.instructions, text=text, reply=PlannedQueries, max_tokens=80 + 40 * asked.most)
 
     def check(self, asked: SearchesToPlan, reply: Any) -> tuple[str, ...]:
         # A longer text is no query.
