@@ -26,12 +26,12 @@ NAMES = {
 SHOWN = {
     **dict.fromkeys(
         "show_heading text show_remark show_notice show_chip page_card titled_card build_dialog open_window "
-        "show_web_link empty_state titled_page page_frame inline_text show_paragraph count_input show_busy UsageError "
+        "show_web_link empty_state titled_page page_frame inline_text show_paragraph show_busy small_button UsageError "
         "BadField NotFound show_chart".split(),
         (0,),
     ),
-    **dict.fromkeys("icon_button progress_bar".split(), (1,)),
-    **dict.fromkeys("message_form ask_confirmation question_box".split(), (0, 1)),
+    **dict.fromkeys("icon_button progress_bar add_field".split(), (1,)),
+    **dict.fromkeys("message_form ask_confirmation add_question".split(), (0, 1)),
     **dict.fromkeys(
         "button label input textarea checkbox link menu_item tooltip expansion number compact_button set_text".split(),
         (0,),

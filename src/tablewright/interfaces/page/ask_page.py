@@ -36,7 +36,7 @@ from tablewright.interfaces.page.elements import (
     titled_card,
     titled_page,
 )
-from tablewright.interfaces.page.frame import answer_missing, current_visit, empty_state, visit_now, visit_to_run
+from tablewright.interfaces.page.frame import answer_missing, current_visit, empty_state, visit_now
 from tablewright.interfaces.page.live import (
     PageTask,
     ServerMemory,
@@ -199,7 +199,7 @@ class ConversationView:
 
     async def begin(self, words: str, request: AskDocuments) -> None:
         """Start an answer, which arrives even if the page is closed."""
-        now = await visit_to_run()
+        now = await visit_now("run")
         talk, request = self.talk, msgspec.structs.replace(request, conversation=self.id)
         if talk.is_busy:
             raise UsageError(
@@ -472,13 +472,13 @@ class LookupForm:
         self.fields.refresh()
 
     async def look_up(self) -> None:
-        now = await visit_to_run()
+        now = await visit_now("run")
         known = self.replies[-1].conversation if self.replies else ""
         self.replies = [await query_documents(now.services, self.form(), known)]
         self.answer.refresh()
 
     async def more(self) -> None:
-        now = await visit_to_run()
+        now = await visit_now("run")
         request = AskDocuments(rest=True, conversation=self.replies[-1].conversation)
         self.replies.append(await ask_documents(now.services, request))
         self.answer.refresh()
@@ -538,7 +538,7 @@ def export_group_action(group: KnownGroup) -> Callable[[], object]:
     """Return the action that exports all members of a kind with all their columns."""
 
     async def export() -> None:
-        services = (await visit_to_run()).services
+        services = (await visit_now("run")).services
         kind, table = ("", group.name) if group.is_table else (group.name, "")
         form = Form(kind=kind, table=table, show=tuple(each.name for each in group.columns))
         request = ExportResult(result=(await query_documents(services, form)).result_id)

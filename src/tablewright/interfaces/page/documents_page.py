@@ -44,7 +44,6 @@ from tablewright.interfaces.page.frame import (
     show_heading,
     show_notice,
     visit_now,
-    visit_to_change,
 )
 from tablewright.interfaces.page.live import PageTask, follow_page_task, page_tasks
 from tablewright.interfaces.page.sharing import can_share, share_button
@@ -94,7 +93,7 @@ def show_upload() -> Callable[[], None]:
     arrived: list[str] = []
 
     async def received(event: events.UploadEventArguments) -> None:
-        await read_uploaded_file(await visit_to_change(), event.file, str(kind.value or ""))
+        await read_uploaded_file(await visit_now("write"), event.file, str(kind.value or ""))
         arrived.append(event.file.name)
 
     def settled() -> None:
@@ -291,7 +290,7 @@ def show_kind_form(document: Document) -> None:
     """Show the kind of a document with a form to correct it."""
 
     async def save() -> None:
-        now = await visit_to_change()
+        now = await visit_now("write")
         done = await set_kind(now.services, SetKind(documents=(document.id,), kind=str(kind.value or "")))
         show_notice(
             t(
@@ -348,7 +347,7 @@ async def ask_document_removal(document: Document) -> None:
     warning = t("Its text, its facts and the answers based on it are deleted. This cannot be undone.")
     question, yes = t("Remove this document?"), t("Remove the document")
     if await ask_confirmation(question, yes, document.name, warning, no=t("Keep")):
-        await remove_documents((await visit_to_change()).services, RemoveDocuments(documents=(document.id,)))
+        await remove_documents((await visit_now("write")).services, RemoveDocuments(documents=(document.id,)))
         ui.navigate.to("/documents")
 
 

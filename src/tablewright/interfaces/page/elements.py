@@ -5,12 +5,13 @@ Other people's text (names, quotes, answers) is shown as text. Nothing here beco
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from typing import Any, TypeAlias, TypeVar, cast
 
-from msgspec.inspect import Metadata, StructType, UnionType, type_info
+from msgspec import structs
+from msgspec.inspect import BoolType, FloatType, IntType, Metadata, StructType, UnionType, type_info
 from nicegui import events, ui
 from nicegui.element import Element
 from nicegui.elements.mixins.text_element import TextElement
@@ -246,57 +247,121 @@ def message_form(
         ui.button(button, icon="send").props("type=submit unelevated").style("height: 56px")
 
 
+def request_kinds(request: type[Request], name: str) -> Iterator[Any]:
+    """Yield the types of a request's field. They can be nested: an optional field is a union of its type and None."""
+    declared = cast(StructType, type_info(request))
+    waiting = [next(field.type for field in declared.fields if field.name == name)]
+    while waiting:
+        match waiting.pop():
+            case Metadata(type=kind):
+                waiting.append(kind)
+            case UnionType(types=kinds):
+                waiting += kinds
+            case kind:
+                yield kind
+
+
 def request_limit(request: type[Request], name: str) -> int:
     """Return the limit of a request's field: its longest text or largest number."""
-    declared = cast(StructType, type_info(request))
-    # The limit can be nested: an optional field is a union of the limited type and None.
-    waiting = [next(field.type for field in declared.fields if field.name == name)]
-    limits: list[int] = []
-    while waiting:
-        kind = waiting.pop()
-        if isinstance(kind, Metadata):
-            waiting.append(kind.type)
-        elif isinstance(kind, UnionType):
-            waiting += kind.types
+    limits = (getattr(kind, "max_length", None) or getattr(kind, "le", None) for kind in request_kinds(request, name))
+    return int(next(filter(None, limits)))
+
+
+class RequestForm:
+    """A form whose inputs have the types, limits and defaults of a request's fields. A wrong entry is refused rather
+    than changed."""
+
+    def __init__(self, request: type[Request], submit: Callable[[], Awaitable[None]]) -> None:
+        self._request = request
+        self._submit = submit
+        self._inputs: dict[str, Any] = {}
+
+    @contextmanager
+    def open_card(self, title: str) -> Iterator[None]:
+        with page_card(title), ui.element("form").classes("tw-column").on("submit.prevent", self._send):
+            yield
+
+    def add_question(self, label: str, example: str, refusal: str) -> None:
+        """Add a large field for the question; `refusal` is shown if it is empty."""
+        is_given = {refusal: lambda value: bool(value and value.strip())}
+        # An empty field is wrong only when it is submitted, not while the person types.
+        field = ui.textarea(label, placeholder=example, validation=is_given).without_auto_validation()
+        most = request_limit(self._request, "question")
+        field.props(f"autogrow autofocus maxlength={most} hide-bottom-space", remove="dense")
+        self._inputs["question"] = field
+
+    def add_field(
+        self, name: str, label: str, *, example: str = "", choices: Mapping[Any, str] | None = None
+    ) -> Element:
+        default = next(field.default for field in structs.fields(self._request) if field.name == name)
+        kinds = {type(kind) for kind in request_kinds(self._request, name)}
+        field: Any
+        if choices is not None:
+            field = ui.select(dict(choices), value=default, label=label)
+        elif BoolType in kinds:
+            field = ui.checkbox(label, value=default)
+        elif kinds & {IntType, FloatType}:
+            most = request_limit(self._request, name)
+            valid = {t("From 1 to {most}", most=most): lambda value: value is None or value in range(1, most + 1)}
+            field = ui.number(label, value=default, validation=valid)
+            field.props(f"hide-bottom-space max={most}").style("width: 150px")
         else:
-            limits += filter(None, (getattr(kind, "max_length", None), getattr(kind, "le", None)))
-    return limits[0]
+            field = ui.input(label, placeholder=example).props(remove="dense")
+        self._inputs[name] = field
+        return cast(Element, field)
+
+    def add_button(self, label: str, icon: str) -> None:
+        self._button = ui.button(label, icon=icon).props("type=submit unelevated")
+
+    async def _send(self) -> None:
+        if self._inputs["question"].validate():
+            with disabled_button(self._button):
+                await self._submit()
+
+    def read(self) -> dict[str, Any]:
+        """Return what was entered, by the name of its field, without what was left empty."""
+        entered = {}
+        for name, field in self._inputs.items():
+            value = field.value.strip() if isinstance(field.value, str) else field.value
+            if isinstance(field, ui.number) and not field.validate():
+                raise UsageError(
+                    t("“{label}” cannot be {value}.", label=str(field.props["label"]), value=f"{value:g}"),
+                    advice=field.error or "",
+                )
+            if value not in (None, ""):
+                entered[name] = int(value) if isinstance(field, ui.number) else value
+        return entered
 
 
-def question_box(label: str, example: str, refusal: str, *, most: int) -> ui.textarea:
-    """Show a large field for the question of a run; `refusal` is shown if it is empty."""
-    field = ui.textarea(label, placeholder=example, validation={refusal: lambda value: bool(value and value.strip())})
-    field.props(f"autogrow autofocus maxlength={most} hide-bottom-space", remove="dense")
-    # An empty field is wrong only when it is submitted, not while the person types.
-    field.without_auto_validation()
-    return field
+@contextmanager
+def disabled_button(button: ui.button) -> Iterator[None]:
+    """Disable a button while its work is done."""
+    button.disable()
+    try:
+        yield
+    finally:
+        button.enable()
+
+
+@contextmanager
+def loading_button(button: ui.button) -> Iterator[None]:
+    """Show on a button that its work is under way; until then it cannot be pressed again."""
+    button.props("loading")
+    try:
+        yield
+    finally:
+        button.props(remove="loading")
+
+
+def small_button(label: str, on_click: Callable[[], object], *, icon: str = "", look: str = "outline") -> ui.button:
+    """Show a button for a line of text or a bar."""
+    return ui.button(label, icon=icon or None, on_click=on_click).props(f"{look} dense padding='4px 12px'")
 
 
 def show_budget_note(settings: Settings) -> None:
     """Say what a run may spend, if that is limited."""
     if settings.budget is not None:
         show_remark(t("It may spend up to {budget} dollars.", budget=settings.texts["budget"]))
-
-
-def count_input(label: str, *, most: int, value: int | None = None) -> ui.number:
-    """Show a field for a whole number from 1 up; a wrong entry is refused rather than changed."""
-    refusal = t("From 1 to {most}", most=most)
-    field = ui.number(label, value=value, validation={refusal: lambda value: is_valid_count(value, most)})
-    return field.props(f"hide-bottom-space max={most}").style("width: 150px")
-
-
-def is_valid_count(value: float | None, most: int) -> bool:
-    return value is None or (1 <= value <= most and value == int(value))
-
-
-def read_count(field: ui.number) -> int | None:
-    """Return the number in a field, or None if it is empty."""
-    if not field.validate():
-        label = str(field.props["label"])
-        raise UsageError(
-            t("“{label}” cannot be {value}.", label=label, value=f"{field.value:g}"), advice=field.error or ""
-        )
-    return None if field.value is None else int(field.value)
 
 
 def format_page_time(at: str | None) -> str:
@@ -395,15 +460,13 @@ def dialog_buttons(
 
     def submit(choice: Any, button: ui.button) -> Callable[[], Awaitable[None]]:
         async def do() -> None:
-            button.props("loading")
-            try:
-                answer = await choice() if callable(choice) else choice
-                if answer is not KEEP_DIALOG_OPEN:
-                    window.submit(answer)
-            except TablewrightError as error:
-                show_error_notice(error)
-            finally:
-                button.props(remove="loading")
+            with loading_button(button):
+                try:
+                    answer = await choice() if callable(choice) else choice
+                    if answer is not KEEP_DIALOG_OPEN:
+                        window.submit(answer)
+                except TablewrightError as error:
+                    show_error_notice(error)
 
         return do
 

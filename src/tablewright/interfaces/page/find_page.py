@@ -7,12 +7,8 @@ from nicegui import ui
 from tablewright.domain.fieldspec import split_field_specs
 from tablewright.domain.listing import DEFAULT_ROWS, MAX_ROWS, FoundRows
 from tablewright.interfaces.page.elements import (
-    count_input,
+    RequestForm,
     flex_row,
-    page_card,
-    question_box,
-    read_count,
-    request_limit,
     show_budget_note,
     show_paragraph,
     show_remark,
@@ -21,7 +17,7 @@ from tablewright.interfaces.page.elements import (
     titled_card,
     titled_page,
 )
-from tablewright.interfaces.page.frame import answer_missing, current_visit, visit_now, visit_to_run
+from tablewright.interfaces.page.frame import answer_missing, current_visit, visit_now
 from tablewright.interfaces.page.live import FollowedRun, show_status_chip
 from tablewright.interfaces.page.words import counted_text, t
 from tablewright.interfaces.server.context import Visit
@@ -43,41 +39,27 @@ async def find_rows_page() -> None:
 
 def show_find_form(seen: Visit) -> None:
     async def begin() -> None:
-        now = await visit_to_run()
-        words = (question.value or "").strip()
-        if not words:
-            question.validate()
-            return
-        button.disable()
-        try:
-            request = StartFind(
-                question=words,
-                fields=tuple(split_field_specs(columns.value or "")),
-                where=where.value or "",
-                rows=read_count(rows) or DEFAULT_ROWS,
-                fill=bool(fill.value),
-            )
-            started = await start_find(now.services, request)
-        finally:
-            button.enable()
+        services = (await visit_now("run")).services
+        asked = form.read()
+        fields = tuple(split_field_specs(asked.pop("fields", "")))
+        started = await start_find(services, StartFind(**asked, fields=fields))
         ui.navigate.to(f"/tables/{started.table_id}/found")
 
-    with page_card(t("What to find")), ui.element("form").classes("tw-column").on("submit.prevent", begin):
-        question = question_box(
+    form = RequestForm(StartFind, begin)
+    with form.open_card(t("What to find")):
+        form.add_question(
             t("What do you want a table of?"),
             t("Nordic fintechs with more than 100 staff"),
             t("Describe what to find."),
-            most=request_limit(StartFind, "question"),
         )
-        columns = ui.input(t("Columns, starting with the name"), placeholder=t("Name, Country, Staff:number, CEO"))
-        where = ui.input(t("Conditions that every row must meet"), placeholder=t("Staff > 100"))
-        for field in (columns, where):
-            field.props(remove="dense")
+        columns = t("Columns, starting with the name")
+        form.add_field("fields", columns, example=t("Name, Country, Staff:number, CEO"))
+        form.add_field("where", t("Conditions that every row must meet"), example=t("Staff > 100"))
         with flex_row():
-            rows = count_input(t("Max. rows"), value=DEFAULT_ROWS, most=request_limit(StartFind, "rows"))
-            fill = ui.checkbox(t("Look up values that are missing from the lists"), value=True)
+            form.add_field("rows", t("Max. rows"))
+            form.add_field("fill", t("Look up values that are missing from the lists"))
             ui.space()
-            button = ui.button(t("Find rows"), icon="manage_search").props("type=submit unelevated")
+            form.add_button(t("Find rows"), "manage_search")
         if seen.services.settings.model == "builtin":
             show_remark(
                 t(
@@ -127,7 +109,7 @@ class OpenSearch(FollowedRun):
                 ui.button(t("Find more"), icon="manage_search", on_click=self.find_more).props("outline")
 
     async def find_more(self) -> None:
-        now = await visit_to_run()
+        now = await visit_now("run")
         # The usual number of rows on top of those that were found, up to the limit of a search.
         rows = self.found.rows + DEFAULT_ROWS
         await find_more(now.services, FindMore(table=self.found.table_id, rows=min(rows, MAX_ROWS)))

@@ -29,6 +29,7 @@ from tablewright.interfaces.page.words import page_language, script_texts_json, 
 from tablewright.interfaces.server.context import Visit
 from tablewright.interfaces.server.errors import public_message
 from tablewright.messages.catalogue import PageText
+from tablewright.operations.operation import Effect, check_permission
 from tablewright.operations.paths import make_path_hider
 
 P = ParamSpec("P")
@@ -58,49 +59,23 @@ def current_visit() -> Visit:
     return Visit(request.state.person, server.state.services, "page")
 
 
-async def visit_now() -> Visit:
-    """Return the visitor with current permissions: for what writes, costs money or reads a table again."""
-    seen = current_visit()
+async def visit_now(needs: Effect = "read", table_id: str = "") -> Visit:
+    """Return the visitor with current permissions: for what writes, costs money or reads a table again. Raise if they
+    may not do what it `needs`, or do not see the table."""
+    visit = current_visit()
     # The owner of the installation is not in the list of users and cannot lose a right.
-    if seen.person.id == "owner":
-        return seen
-    # Read again, because a page can stay open for days while an admin changes roles.
-    known = {person.id: person for person in await seen.services.store.users.all()}
-    if seen.person.id not in known:
-        raise NotFound(t("You are no longer a user of this server."), advice=t("Ask an admin for a new token."))
-    # The token's scopes and expiry still limit what the user's role allows.
-    by_now = replace(known[seen.person.id], scopes=seen.person.scopes, expires_at=seen.person.expires_at)
-    return Visit(by_now, pages.state.server.state.services, "page")
-
-
-async def visit_to_change() -> Visit:
-    """Return the visitor, or raise Forbidden if they may not write."""
-    seen = await visit_now()
-    seen.must_change()
-    return seen
-
-
-async def visit_to_write(table_id: str, *, runs: bool = False) -> Visit:
-    """Return the visitor, or raise if they may not change a table they see, or with `runs` start work on it."""
-    seen = await visit_to_change()
-    await seen.table(table_id)
-    if runs:
-        seen.must_run()
-    return seen
-
-
-async def visit_to_run() -> Visit:
-    """Return the visitor, or raise Forbidden if they may not start what costs money."""
-    seen = await visit_now()
-    seen.must_run()
-    return seen
-
-
-async def visit_to_administer() -> Visit:
-    """Return the visitor, or raise Forbidden unless they are an admin."""
-    seen = await visit_now()
-    seen.must_administer()
-    return seen
+    if (seen := visit.person).id != "owner":
+        # Read again, because a page can stay open for days while an admin changes roles.
+        known = {person.id: person for person in await visit.services.store.users.all()}
+        if seen.id not in known:
+            raise NotFound(t("You are no longer a user of this server."), advice=t("Ask an admin for a new token."))
+        # The token's scopes and expiry still limit what the user's role allows.
+        by_now = replace(known[seen.id], scopes=seen.scopes, expires_at=seen.expires_at)
+        visit = Visit(by_now, visit.server, "page")
+    check_permission(visit.person, needs)
+    if table_id:
+        await visit.table(table_id)
+    return visit
 
 
 # By open page: the table that it is about.
@@ -194,18 +169,25 @@ def show_navigation_link(name: str, path: str, icon: str, *, is_here: bool) -> N
         link.props('aria-current="page"')
 
 
-def show_error_notice(error: Exception) -> None:
-    """Show what went wrong, what was kept and what to do. The text of an unexpected error is only for the log."""
+def explain_error(error: Exception) -> list[str]:
+    """Return what went wrong, what was kept and what to do. The text of an unexpected error is only for the log."""
     error = disk_full(error) or error
     if isinstance(error, TablewrightError):
-        lines = [hide_paths(public_message(error)), *error_advice(error)]
-    else:
-        lines = [
-            t("Something went wrong on the server."),
-            t("The server log has the details. Everything saved so far is kept."),
-        ]
+        return [hide_paths(public_message(error)), *error_advice(error)]
+    return [
+        t("Something went wrong on the server."),
+        t("The server log has the details. Everything saved so far is kept."),
+    ]
+
+
+def show_error_notice(error: Exception) -> None:
     ui.notification(
-        "\n".join(lines), type="negative", position="bottom", multi_line=True, close_button="OK", timeout=12
+        "\n".join(explain_error(error)),
+        type="negative",
+        position="bottom",
+        multi_line=True,
+        close_button="OK",
+        timeout=12,
     )
 
 
@@ -238,13 +220,11 @@ def show_notice(message: str, *, good: bool = True) -> None:
 
 def show_page_error(error: Exception) -> None:
     """Build the page that is shown if building another failed."""
+    first, *more = explain_error(error)
     with page_frame(t("This did not work"), here="", tells=False), ui.element("section").classes("tw-empty"):
-        if isinstance(error, TablewrightError):
-            ui.label(hide_paths(public_message(error))).classes("tw-h2")
-            for line in error_advice(error):
-                ui.label(line)
-        else:
-            ui.label(t("Something went wrong on the server. The server log has the details.")).classes("tw-h2")
+        ui.label(first).classes("tw-h2")
+        for line in more:
+            ui.label(line)
         ui.link(t("All tables"), "/")
 
 

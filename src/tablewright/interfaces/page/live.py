@@ -20,7 +20,7 @@ from nicegui import background_tasks, ui
 from tablewright.domain.run import Progress, Run
 from tablewright.errors import TablewrightError
 from tablewright.interfaces.page.elements import page_card, progress_bar, show_chip, show_paragraph
-from tablewright.interfaces.page.frame import current_visit, note_page_table, show_notice, visit_to_run
+from tablewright.interfaces.page.frame import current_visit, note_page_table, show_notice, visit_now
 from tablewright.interfaces.page.words import t
 from tablewright.interfaces.server.context import Visit
 from tablewright.messages.catalogue import PageText
@@ -220,7 +220,7 @@ class FollowedRun:
 
 async def stop_followed_run(run: Run | None) -> None:
     if run is not None:
-        await cancel_run((await visit_to_run()).services, RunRequest(run_id=run.id))
+        await cancel_run((await visit_now("run")).services, RunRequest(run_id=run.id))
         show_notice(t("Stopping. What was found is kept."))
 
 

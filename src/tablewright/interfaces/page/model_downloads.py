@@ -15,7 +15,7 @@ from tablewright.interfaces.page.elements import (
     show_paragraph,
     show_remark,
 )
-from tablewright.interfaces.page.frame import current_visit, hide_paths, visit_to_administer
+from tablewright.interfaces.page.frame import current_visit, hide_paths, visit_now
 from tablewright.interfaces.page.live import PageTask, page_tasks
 from tablewright.interfaces.page.words import t
 from tablewright.operations.health import ModelShown, PullModel, list_models, pull_model
@@ -94,7 +94,7 @@ class ModelDownloads:
 
     async def _begin(self, name: str) -> None:
         """Start a download, which continues when the page is closed; the next attempt resumes a partial one."""
-        now = await visit_to_administer()
+        now = await visit_now("administer")
 
         async def fetch(task: PageTask) -> None:
             def progress(done: int, total: int) -> None:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any
 
 from nicegui import ui
 
 from tablewright.domain.research import (
     AnsweredFollowUp,
+    Brief,
     CheckedClaim,
     Reference,
     Report,
@@ -25,15 +25,13 @@ from tablewright.formats.reports.wording import ReportWords
 from tablewright.interfaces.page.citations import citation_button, open_reference, show_cited_text, show_evidence_source
 from tablewright.interfaces.page.elements import (
     GridContent,
-    count_input,
+    RequestForm,
     flex_row,
     format_page_time,
     inline_text,
     message_form,
     page_card,
     page_link,
-    question_box,
-    read_count,
     request_limit,
     show_budget_note,
     show_bullets,
@@ -47,14 +45,7 @@ from tablewright.interfaces.page.elements import (
     titled_card,
     titled_page,
 )
-from tablewright.interfaces.page.frame import (
-    answer_missing,
-    current_visit,
-    show_heading,
-    show_notice,
-    visit_now,
-    visit_to_run,
-)
+from tablewright.interfaces.page.frame import answer_missing, current_visit, show_heading, show_notice, visit_now
 from tablewright.interfaces.page.live import FollowedRun, PageTask, download_file, page_tasks, show_status_chip
 from tablewright.interfaces.page.sharing import can_share, share_button
 from tablewright.interfaces.page.words import counted_text, t, translate_choices
@@ -129,36 +120,19 @@ def show_question_form() -> None:
         "long": "Long",
     }
 
-    async def plan() -> None:
-        now = await visit_to_run()
-        if not (question.value or "").strip():
-            question.validate()
-            return
-        button.disable()
-        try:
-            await propose(await plan_research(now.services, PlanResearch(**asked())))
-        finally:
-            button.enable()
+    async def plan(change: str = "", brief: Brief | None = None) -> None:
+        services = (await visit_now("run")).services
+        asked = {name: value for name, value in form.read().items() if name != "minutes"}
+        propose(await plan_research(services, PlanResearch(**asked, brief=brief, change=change)))
 
-    def asked() -> dict[str, Any]:
-        return {
-            "question": (question.value or "").strip(),
-            "report_type": kind.value or None,
-            "items": read_count(items),
-            "length": length.value,
-            "max_searches": read_count(tasks),
-        }
-
-    async def propose(planned: ResearchPlanned) -> None:
+    def propose(planned: ResearchPlanned) -> None:
         async def begin() -> None:
-            services = (await visit_to_run()).services
-            request = StartResearch(**asked(), brief=planned.brief, minutes=read_count(minutes))
-            ui.navigate.to(f"/research/{(await start_research(services, request)).research_id}")
+            services = (await visit_now("run")).services
+            started = await start_research(services, StartResearch(**form.read(), brief=planned.brief))
+            ui.navigate.to(f"/research/{started.research_id}")
 
         async def change(words: str) -> None:
-            services = (await visit_to_run()).services
-            request = PlanResearch(**asked(), brief=planned.brief, change=words)
-            await propose(await plan_research(services, request))
+            await plan(words, planned.brief)
 
         place.clear()
         with place, titled_card(t("Plan")):
@@ -170,21 +144,22 @@ def show_question_form() -> None:
             if current_visit().services.settings.model:
                 message_form(t("What should change?"), t("Change"), change, most=request_limit(PlanResearch, "change"))
 
-    with page_card(t("New question")), ui.element("form").classes("tw-column").on("submit.prevent", plan):
-        question = question_box(
+    form = RequestForm(StartResearch, plan)
+    with form.open_card(t("New question")):
+        form.add_question(
             t("What do you want to find out?"),
             t("Identify 5 AI providers with pricing and case studies"),
             t("Enter a question."),
-            most=request_limit(StartResearch, "question"),
         )
         with flex_row():
-            kind = ui.select(translate_choices(REPORT_KINDS), value="", label=t("Report")).style("min-width: 210px")
-            length = ui.select(translate_choices(lengths), value=None, label=t("Length")).style("min-width: 140px")
-            items = count_input(t("Catalog items"), most=request_limit(StartResearch, "items"))
-            tasks = count_input(t("Max. searches"), most=request_limit(StartResearch, "max_searches"))
-            minutes = count_input(t("Max. minutes"), most=request_limit(StartResearch, "minutes"))
+            kinds = {name or None: label for name, label in translate_choices(REPORT_KINDS).items()}
+            form.add_field("report_type", t("Report"), choices=kinds).style("min-width: 210px")
+            form.add_field("length", t("Length"), choices=translate_choices(lengths)).style("min-width: 140px")
+            form.add_field("items", t("Catalog items"))
+            form.add_field("max_searches", t("Max. searches"))
+            form.add_field("minutes", t("Max. minutes"))
             ui.space()
-            button = ui.button(t("Plan"), icon="travel_explore").props("type=submit unelevated")
+            form.add_button(t("Plan"), "travel_explore")
         show_budget_note(current_visit().services.settings)
     place = ui.element("div").classes("tw-column").props("aria-live=polite")
 
@@ -275,7 +250,7 @@ class OpenResearch(FollowedRun):
                 ui.button(name, icon="download", on_click=partial(self.download, ending)).props("flat dense")
 
     async def go_on(self) -> None:
-        await resume_research((await visit_to_run()).services, ResumeResearch(research=self.research.research_id))
+        await resume_research((await visit_now("run")).services, ResumeResearch(research=self.research.research_id))
         ui.navigate.reload()
 
     async def download(self, ending: str) -> None:
@@ -312,7 +287,7 @@ class OpenResearch(FollowedRun):
         return f"refine {self.research.research_id}"
 
     async def ask_further(self, words: str) -> None:
-        now = await visit_to_run()
+        now = await visit_now("run")
         request = AskFollowUp(research=(await get_research(now.services, self.named)).research_id, question=words)
 
         async def refine(_: PageTask) -> None:

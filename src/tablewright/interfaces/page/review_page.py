@@ -28,7 +28,6 @@ from tablewright.interfaces.page.frame import (
     page_frame,
     show_notice,
     visit_now,
-    visit_to_change,
 )
 from tablewright.interfaces.page.live import ServerMemory
 from tablewright.interfaces.page.table.evidence_panel import (
@@ -311,7 +310,7 @@ class ReviewPage:
             case "e":
                 # Set at once, so that the next keys are not taken for decisions.
                 self._has_window = True
-                background_tasks.create(self._edit(await visit_to_change()))
+                background_tasks.create(self._edit(await visit_now("write")))
             case "x":
                 if self._can_empty(self._at):
                     await self._decide(self._at, ReviewVerdict(word="emptied"))
@@ -407,13 +406,13 @@ class ReviewPage:
             await self._in_order(self._decide, at, edited)()
 
     async def _accept_sure(self) -> None:
-        services = (await visit_to_change()).services
+        services = (await visit_now("write")).services
         least = Selection(min_confidence=float(self._bound.value))
         self._mark(await services.store.proposals.open_cells(self._head.id, least, failed=False), "accepted")
 
     async def _column_all(self, word: str) -> None:
         """Decide a whole column, but never accept an empty cell unseen."""
-        proposals = (await visit_to_change()).services.store.proposals
+        proposals = (await visit_now("write")).services.store.proposals
         of = Selection(fields=(str(self._column.value),))
         cells = await proposals.open_cells(self._head.id, of, failed=False if word == "accepted" else None)
         self._mark(cells, word)
@@ -440,7 +439,7 @@ class ReviewPage:
             raise UsageError(
                 t("Nothing has been decided yet."), advice=t("Accept or reject some cells first (keys a and r).")
             )
-        visit = await visit_to_change()
+        visit = await visit_now("write")
         await visit.table(self._table.id)
         done = (await decide_proposal(visit.services, self._decision())).applied
         self._verdicts.clear()

@@ -38,7 +38,6 @@ from tablewright.interfaces.page.frame import (
     show_heading,
     show_notice,
     visit_now,
-    visit_to_run,
 )
 from tablewright.interfaces.page.live import run_while_open, stop_followed_run
 from tablewright.interfaces.page.words import counted_text, reason_text, stage_text, t
@@ -366,17 +365,17 @@ class OpenRun:
             ui.button(t("Resume"), icon="play_arrow", on_click=self.resume).props("unelevated")
 
     async def stop(self) -> None:
-        await visible_run(await visit_to_run(), self.run.id)
+        await visible_run(await visit_now("run"), self.run.id)
         await stop_followed_run(self.run)
 
     async def pause(self) -> None:
-        now = await visit_to_run()
+        now = await visit_now("run")
         await visible_run(now, self.run.id)
         await pause_run(now.services, RunRequest(run_id=self.run.id))
         show_notice(t("Pausing. What was found is kept."))
 
     async def resume(self) -> None:
-        now = await visit_to_run()
+        now = await visit_now("run")
         await visible_run(now, self.run.id)
         await resume_run(now.services, ResumeRun(run_id=self.run.id))
         ui.navigate.reload()

@@ -15,14 +15,7 @@ from nicegui.elements.mixins.value_element import ValueElement
 from tablewright.domain.health import Check
 from tablewright.errors import TablewrightError, UsageError
 from tablewright.interfaces.page.elements import flex_row, show_chip, show_paragraph, show_remark, titled_page
-from tablewright.interfaces.page.frame import (
-    error_advice,
-    hide_paths,
-    show_heading,
-    show_notice,
-    visit_now,
-    visit_to_administer,
-)
+from tablewright.interfaces.page.frame import error_advice, hide_paths, show_heading, show_notice, visit_now
 from tablewright.interfaces.page.model_downloads import ModelDownloads
 from tablewright.interfaces.page.words import t, translate_choices
 from tablewright.messages.catalogue import LANGUAGES, PageText
@@ -178,7 +171,7 @@ class SettingsCard:
         self.result.clear()
         self.testing.props("loading")
         try:
-            visit = await visit_to_administer()
+            visit = await visit_now("administer")
             found = await try_settings(visit.services, TrySettings(part=self.tests, changes=self.changes()))
             self.show(found.ok, self.describe(found), *([found.advice] if "TABLEWRIGHT_" not in found.advice else []))
         except TablewrightError as error:
@@ -191,7 +184,7 @@ class SettingsCard:
 
     async def save(self) -> None:
         try:
-            visit = await visit_to_administer()
+            visit = await visit_now("administer")
             await save_settings(visit.services, SaveSettings(changes=self.changes()))
         except TablewrightError as error:
             self.show(False, error.what, *error_advice(error))
@@ -286,7 +279,7 @@ class ModelPart(SettingsCard):
         self.name.set_options([name], value=name)
 
     async def list_names(self) -> None:
-        visit = await visit_to_administer()
+        visit = await visit_now("administer")
         self.listing.props("loading")
         provider = "openai" if self.provider.value == ENDPOINT_CHOICE else self.provider.value
         try:

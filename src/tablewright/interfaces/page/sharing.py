@@ -16,7 +16,7 @@ from tablewright.interfaces.page.elements import (
     show_remark,
     wait_for_answer,
 )
-from tablewright.interfaces.page.frame import show_notice, visit_now, visit_to_administer, visit_to_change
+from tablewright.interfaces.page.frame import show_notice, visit_now
 from tablewright.interfaces.page.words import t
 from tablewright.operations.sharing import ShareThing, ThingRequest, create_view_link, get_sharing, share
 
@@ -29,7 +29,7 @@ async def can_share() -> bool:
 
 def share_button(kind: Shareable, id: str) -> None:
     async def opened() -> None:
-        visit = await visit_to_change()
+        visit = await visit_now("write")
         shared = await get_sharing(visit.services, ThingRequest(kind=kind, id=id))
         await ask_sharing(shared, may_invite=visit.person.may_administer)
 
@@ -47,7 +47,7 @@ async def ask_sharing(shared: SharedThing, *, may_invite: bool) -> None:
 
     async def keep() -> bool:
         people = tuple(name.strip() for name in (names.value or "").split(",") if name.strip())
-        now = await visit_to_change()
+        now = await visit_now("write")
         request = ShareThing(kind=shared.kind, id=shared.id, people=people, everyone=everyone.value, only=True)
         done = await share(now.services, request)
         people_text = t("Shared with {people}.", people=", ".join(done.people)) if done.people else t("Not shared.")
@@ -59,7 +59,7 @@ async def ask_sharing(shared: SharedThing, *, may_invite: bool) -> None:
         show_notice(t("Link copied. Anyone it is shared with can open it."))
 
     async def invite() -> None:
-        now = await visit_to_administer()
+        now = await visit_now("administer")
         made_link = await create_view_link(now.services, ThingRequest(kind=shared.kind, id=shared.id))
         link = f"{base}/login?{urlencode({'next': place, 'token': made_link.token})}"
         ui.clipboard.write(link)

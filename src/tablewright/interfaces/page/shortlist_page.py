@@ -43,14 +43,7 @@ from tablewright.interfaces.page.elements import (
     show_web_link,
     titled_page,
 )
-from tablewright.interfaces.page.frame import (
-    answer_missing,
-    current_visit,
-    note_page_table,
-    show_heading,
-    visit_now,
-    visit_to_run,
-)
+from tablewright.interfaces.page.frame import answer_missing, current_visit, note_page_table, show_heading, visit_now
 from tablewright.interfaces.page.live import PageTask, ServerMemory, page_tasks, scroll_to_newest
 from tablewright.interfaces.page.living_table import LivingTable
 from tablewright.interfaces.page.sharing import can_share, share_button
@@ -87,7 +80,7 @@ async def shortlists_page() -> None:
     seen = current_visit()
 
     async def begin(words: str) -> None:
-        now = await visit_to_run()
+        now = await visit_now("run")
         state = await start_shortlist(now.services, NoInput())
         begin_turn(now, state.id, words)
         ui.navigate.to(f"/shortlist/{state.id}")
@@ -349,7 +342,7 @@ class AdviceView:
         self.bar.props(remove="indeterminate") if fraction is not None else self.bar.props("indeterminate")
 
     async def say(self, words: str) -> None:
-        now = await visit_to_run()
+        now = await visit_now("run")
         await get_shortlist(now.services, self.named)
         if self.is_busy:
             raise UsageError(

@@ -30,14 +30,7 @@ from tablewright.interfaces.page.elements import (
     titled_page,
     wait_for_answer,
 )
-from tablewright.interfaces.page.frame import (
-    empty_state,
-    page_frame,
-    show_heading,
-    show_notice,
-    visit_now,
-    visit_to_change,
-)
+from tablewright.interfaces.page.frame import empty_state, page_frame, show_heading, show_notice, visit_now
 from tablewright.interfaces.page.settings_page import SETTINGS_CARDS
 from tablewright.interfaces.page.words import TYPE_NAMES, t, type_text
 from tablewright.interfaces.server.context import Visit
@@ -172,7 +165,7 @@ def sample_button(*, first: bool = False) -> ui.button:
     async def bring() -> None:
         button.props("loading")
         try:
-            visit = await visit_to_change()
+            visit = await visit_now("write")
             table = await add_sample(visit.services)
         finally:
             button.props(remove="loading")
@@ -211,7 +204,7 @@ async def import_dropped_file(event: events.UploadEventArguments) -> None:
 
 
 async def import_upload(file: FileUpload) -> None:
-    visit = await visit_to_change()
+    visit = await visit_now("write")
     with temporary_folder() as folder:
         path = Path(folder) / safe_name(file.name, "table")
         await file.save(path)
@@ -388,7 +381,7 @@ async def ask_blank_table() -> None:
         show_remark(t("The first column says what a row is about, such as a company or a product."))
 
         async def create() -> Table:
-            visit = await visit_to_change()
+            visit = await visit_now("write")
             fields = [Field(name=each.strip()) for each in (columns.value or "").split(",") if each.strip()]
             return await create_empty_table(visit.services, name.value or "", fields)
 
@@ -431,7 +424,7 @@ async def ask_pasted_list() -> None:
     content: FileUpload | None = await wait_for_answer(window)
     if content is None:
         return
-    visit = await visit_to_change()
+    visit = await visit_now("write")
     with temporary_folder() as folder:
         path = Path(folder) / "list.csv"
         await content.save(path)
@@ -466,7 +459,7 @@ def pasted_list_error(status: int) -> UsageError:
 
 
 async def ask_document_table() -> None:
-    visit = await visit_to_change()
+    visit = await visit_now("write")
     documents = await visit.services.store.documents.all(readable=True)
     if not documents:
         raise UsageError(
@@ -480,7 +473,7 @@ async def ask_document_table() -> None:
         show_remark(t("One row per file. New columns are then read from the documents."))
 
         async def create() -> Table:
-            now = await visit_to_change()
+            now = await visit_now("write")
             made = await make_document_table(now.services, (name.value or "").strip() or "Documents", kind.value)
             return made.table
 

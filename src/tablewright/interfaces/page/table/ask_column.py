@@ -14,7 +14,7 @@ from tablewright.domain.text import shorten_text
 from tablewright.engine.fill import FillRun
 from tablewright.errors import BadField, TablewrightError
 from tablewright.interfaces.page.elements import ask_confirmation, show_paragraph, show_remark
-from tablewright.interfaces.page.frame import show_error_notice, visit_to_write
+from tablewright.interfaces.page.frame import show_error_notice, visit_now
 from tablewright.interfaces.page.table.columns import detail_input, with_options_or_unit
 from tablewright.interfaces.page.words import TYPE_NAMES, all_rows_text, counted_text, t, translate_choices
 from tablewright.interfaces.wording import format_duration
@@ -260,7 +260,7 @@ class AskColumnDialog:
             return
         self._suggesting.props("loading")
         try:
-            visit = await visit_to_write(self._table.id, runs=True)
+            visit = await visit_now("run", self._table.id)
             request = PlanColumns(table=self._table.id, request=words)
             fields = (await plan_columns(visit.services, request)).fields
         except TablewrightError as error:
@@ -323,7 +323,7 @@ class AskColumnDialog:
                 self._params[each.name] = shown
 
     async def _plan(self, strategy: str) -> FillRun:
-        visit = await visit_to_write(self._table.id, runs=True)
+        visit = await visit_now("run", self._table.id)
         chosen = strategy == self._strategy.value
         params = {name: str(each.value).strip() for name, each in self._params.items() if each.value} if chosen else {}
         return await plan_fill(

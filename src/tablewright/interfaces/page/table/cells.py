@@ -24,7 +24,7 @@ from tablewright.interfaces.page.elements import (
     show_remark,
     wait_for_answer,
 )
-from tablewright.interfaces.page.frame import show_notice, visit_to_write
+from tablewright.interfaces.page.frame import show_notice, visit_now
 from tablewright.interfaces.page.table.rows import RowOrders, parse_row_query
 from tablewright.interfaces.page.words import counted_text, t, type_text
 from tablewright.interfaces.server.context import Visit
@@ -296,7 +296,7 @@ def repeat_block(lines: list[list[str]], pasted: PastedBlock) -> list[list[str]]
 
 async def paste_cells(table_id: str, pasted: PastedBlock) -> Change | None:
     """Write a block from the first selected cell on and return the change. Ask only if the place is unclear."""
-    visit = await visit_to_write(table_id)
+    visit = await visit_now("write", table_id)
     if pasted.is_too_long:
         raise UsageError(
             t("{lines} lines are too much to paste at once.", lines=f"{pasted.lines:,}"),
@@ -316,7 +316,7 @@ async def paste_cells(table_id: str, pasted: PastedBlock) -> Change | None:
     if not choice:
         return None
     values, more = pasted_as_values(fit, lines, below) if choice == "fill" else ({}, pasted_as_rows(fit, lines))
-    change = await (await visit_to_write(table.id)).services.changes.write_values(table.id, values, more)
+    change = await (await visit_now("write", table.id)).services.changes.write_values(table.id, values, more)
     done = ((len(values), "cell", "written"), (len(more), "row", "added"))
     show_notice(", ".join(f"{count_noun(count, noun)} {did}" for count, noun, did in done if count) + ".")
     return change
@@ -362,7 +362,7 @@ async def ask_new_row(table: Table) -> Change | None:
             row = {name: given.value or "" for name, given in inputs.items()}
             if not any(value.strip() for value in row.values()):
                 raise UsageError(t("The row is empty."), advice=t("Fill in at least one cell."))
-            return await (await visit_to_write(table.id)).services.changes.write_values(table.id, {}, [row])
+            return await (await visit_now("write", table.id)).services.changes.write_values(table.id, {}, [row])
 
         dialog_buttons(window, (t("Add"), add))
     change: Change | None = await wait_for_answer(window)

@@ -23,7 +23,7 @@ from tablewright.interfaces.page.elements import (
     show_remark,
     wait_for_answer,
 )
-from tablewright.interfaces.page.frame import show_notice, visit_to_write
+from tablewright.interfaces.page.frame import show_notice, visit_now
 from tablewright.interfaces.page.words import TYPE_NAMES, t, translate_choices, type_text
 from tablewright.messages.catalogue import PageText
 from tablewright.operations.grid_rows import cell_mark
@@ -55,7 +55,7 @@ async def ask_column_changes(table: Table, field: Field) -> Change | None:
             changed = msgspec.structs.replace(
                 field, name=(name.value or "").strip(), question=(question.value or "").strip(), type=kind.value
             )
-            changes = (await visit_to_write(table.id)).services.changes
+            changes = (await visit_now("write", table.id)).services.changes
             return await changes.change_column(table.id, field.name, with_options_or_unit(changed, detail.value or ""))
 
         name.on("keydown.enter", dialog_buttons(window, (t("Save"), save)))
@@ -117,7 +117,7 @@ async def ask_filter(field: Field, fields: Sequence[Field], known: Condition | N
 
 
 async def delete_column(table: Table, field: Field) -> Change | None:
-    changes = (await visit_to_write(table.id)).services.changes
+    changes = (await visit_now("write", table.id)).services.changes
     change = await changes.edit(table.id, [RemoveField(name=field.name)], f"deleted column {field.name}")
     show_notice(t("{name} deleted. Press Ctrl+Z to undo.", name=shorten_text(field.name, 60)))
     return change

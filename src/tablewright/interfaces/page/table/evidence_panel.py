@@ -15,7 +15,7 @@ from tablewright.domain.proposal import ProposalHead, ProposedCell, Review
 from tablewright.domain.text import cell_text, format_value, shorten_text
 from tablewright.errors import NotFound, UsageError
 from tablewright.interfaces.page.elements import flex_row, show_paragraph, show_remark, show_web_link
-from tablewright.interfaces.page.frame import show_heading, show_notice, visit_now, visit_to_write
+from tablewright.interfaces.page.frame import show_heading, show_notice, visit_now
 from tablewright.interfaces.page.table.columns import ask_flag_reason
 from tablewright.interfaces.page.table.rows import kept_value_reason
 from tablewright.interfaces.page.words import confidence_text, reason_text, t, trace_text, translated_basis
@@ -479,14 +479,14 @@ class CellPanel:
         reason, look = await ask_flag_reason(may_look=may_look)
         if reason is None:
             return
-        visit = await visit_to_write(self._page.table.id)
+        visit = await visit_now("write", self._page.table.id)
         await self._done(await visit.services.changes.flag(self._page.table.id, row_id, name, reason), t("Flagged."))
         if look and field is not None:
             await self._page.search_again(field, [row_id])
 
     async def _use_other(self, row_id: RowId, name: str, number: int) -> None:
         """Swap the value with that of another source."""
-        visit = await visit_to_write(self._page.table.id)
+        visit = await visit_now("write", self._page.table.id)
         changes = visit.services.changes
         row = (await visit.services.rows_by_id(self._page.table.id, [row_id]))[row_id]
         head, operation = await self.proposed(row, name)
@@ -510,7 +510,7 @@ class CellPanel:
         await self._decide(row_id, name, "refused", t("Rejected. The table is unchanged."))
 
     async def _decide(self, row_id: RowId, name: str, verdict: Literal["accepted", "refused"], done_so: str) -> None:
-        visit = await visit_to_write(self._page.table.id)
+        visit = await visit_now("write", self._page.table.id)
         row = (await visit.services.rows_by_id(self._page.table.id, [row_id])).get(row_id)
         head, _ = await self.proposed(row, name) if row else (None, None)
         if head is None:

@@ -25,7 +25,7 @@ from tablewright.interfaces.page.elements import (
     show_paragraph,
     wait_for_answer,
 )
-from tablewright.interfaces.page.frame import show_notice, visit_now, visit_to_write
+from tablewright.interfaces.page.frame import show_notice, visit_now
 from tablewright.interfaces.page.table.columns import ask_filter
 from tablewright.interfaces.page.table.rows import grid_cell
 from tablewright.interfaces.page.words import t, type_text
@@ -410,12 +410,12 @@ class ViewBar:
         name = await ask_view_name()
         if not name:
             return
-        visit = await visit_to_write(self._page.table.id)
+        visit = await visit_now("write", self._page.table.id)
         await visit.services.views.keep(self._page.table.id, msgspec.structs.replace(self.view, name=name))
         show_notice(t("Saved. Everyone who can see the table finds “{name}” under View.", name=shorten_text(name, 40)))
 
     async def _remove(self, view: View) -> None:
-        visit = await visit_to_write(self._page.table.id)
+        visit = await visit_now("write", self._page.table.id)
         await visit.services.views.remove(self._page.table.id, view.name)
         self._menu.close()
         show_notice(t("View “{name}” deleted.", name=shorten_text(view.name, 40)))

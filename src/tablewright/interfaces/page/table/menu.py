@@ -23,7 +23,7 @@ from tablewright.interfaces.page.elements import (
     show_web_link,
     wait_for_answer,
 )
-from tablewright.interfaces.page.frame import show_notice, visit_now, visit_to_write
+from tablewright.interfaces.page.frame import show_notice, visit_now
 from tablewright.interfaces.page.table.cells import CellSelection, RowRange, row_orders, selection_as_markdown
 from tablewright.interfaces.page.words import all_rows_text, counted_text, t, translate_choices
 from tablewright.messages.catalogue import PageText
@@ -115,7 +115,7 @@ class ExportMenu:
 
 async def ask_google_sheet(table_id: str, rows: str, row_ids: Sequence[RowId] | None, waiting: str) -> None:
     """Send a table to a spreadsheet whose link is given, or a new one; `rows` says which, `waiting` what is missing."""
-    account = read_sheets_account((await visit_to_write(table_id)).services.settings)
+    account = read_sheets_account((await visit_now("write", table_id)).services.settings)
     with build_dialog(t("Export to Google Sheets"), persistent=True) as window:
         show_paragraph(" ".join(filter(None, (f"{rows}.", waiting))), "tw-muted")
         to = ui.input(t("Link to a spreadsheet, or your Google address for a new one"))
@@ -129,7 +129,7 @@ async def ask_google_sheet(table_id: str, rows: str, row_ids: Sequence[RowId] | 
         result = ui.element("div").props("role=status")
 
         async def send() -> object:
-            visit = await visit_to_write(table_id)
+            visit = await visit_now("write", table_id)
             sent = await write_to_sheets(visit.services, table_id, to.value or "", row_ids=row_ids)
             result.clear()
             with result:
@@ -171,7 +171,7 @@ class UndoStack:
     async def _swap(self, these: list[int], those: list[int], otherwise: str) -> None:
         # Keys may be pressed faster than changes are undone.
         async with self._turn:
-            changes = (await visit_to_write(self._table_id)).services.changes
+            changes = (await visit_now("write", self._table_id)).services.changes
             while these:
                 done = await changes.undo_change(self._table_id, these.pop())
                 if done.change is not None:
@@ -198,12 +198,12 @@ async def show_table_history(table: Table, *, may_change: bool) -> bool:
 
 def show_history_entry(window: ui.dialog, table: Table, change: Change, *, may_change: bool) -> None:
     async def undo() -> None:
-        changes = (await visit_to_write(table.id)).services.changes
+        changes = (await visit_now("write", table.id)).services.changes
         notify_undone(await changes.undo_change(table.id, change.number))
         window.submit(True)
 
     async def restore() -> None:
-        changes = (await visit_to_write(table.id)).services.changes
+        changes = (await visit_now("write", table.id)).services.changes
         notify_undone(await changes.go_back(table.id, str(change.number)))
         window.submit(True)
 
@@ -253,7 +253,7 @@ SCHEDULE_INTERVALS: PageText[dict[str, str]] = {"hour": "Every hour", "day": "Ev
 
 async def ask_schedule(table: Table, column: str = "") -> None:
     """Ask for a schedule of rechecks or refreshes, for all columns with a question or for `column` alone."""
-    visit = await visit_to_write(table.id, runs=True)
+    visit = await visit_now("run", table.id)
     known = (await list_schedules(visit.services, ListSchedules(table=table.id))).schedules
     columns = [field.name for field in table.shown_fields if field.is_asked]
     with build_dialog(t("Schedule")) as window:
@@ -269,7 +269,7 @@ async def ask_schedule(table: Table, column: str = "") -> None:
         show_paragraph(t("Runs at night (UTC) while the server is up. New values wait for your review."), "tw-muted")
 
         async def save() -> str:
-            now = await visit_to_write(table.id, runs=True)
+            now = await visit_now("run", table.id)
             request = SetSchedule(
                 table=table.id, routine=routine.value, every=every.value, fields=tuple(chosen.value or ())
             )
@@ -277,7 +277,7 @@ async def ask_schedule(table: Table, column: str = "") -> None:
             return t("Scheduled.")
 
         async def stop() -> str:
-            await remove_schedules((await visit_to_write(table.id)).services, TableRequest(table=table.id))
+            await remove_schedules((await visit_now("write", table.id)).services, TableRequest(table=table.id))
             return t("Nothing is scheduled for this table.")
 
         remove = [(t("Remove schedule"), stop)] if known else []

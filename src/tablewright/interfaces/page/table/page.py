@@ -25,7 +25,6 @@ from tablewright.interfaces.page.frame import (
     page_frame,
     show_notice,
     visit_now,
-    visit_to_write,
 )
 from tablewright.interfaces.page.sharing import can_share, share_button
 from tablewright.interfaces.page.table.ask_column import Redo, RowScope, ask_columns
@@ -270,7 +269,7 @@ class OpenTable:
 
     async def edit_cell(self, row_id: RowId, name: str) -> None:
         """Edit a cell in a window: for long texts, and on touch screens."""
-        visit = await visit_to_write(self.table.id)
+        visit = await visit_now("write", self.table.id)
         table = await visit.services.table(self.table.id)
         row, field = (await visit.services.rows_by_id(table.id, [row_id])).get(row_id), table.field(name)
         if row is None or field is None:
@@ -303,7 +302,7 @@ class OpenTable:
 
     async def _write_value(self, row_id: RowId, name: str, content: str) -> tuple[WrittenValue, list[dict[str, Any]]]:
         try:
-            visit = await visit_to_write(self.table.id)
+            visit = await visit_now("write", self.table.id)
         except TablewrightError:
             # The grid still shows what was typed.
             self.grid.refresh()
@@ -318,7 +317,7 @@ class OpenTable:
 
     async def _change_picked(self, name: str, event: events.GenericEventArguments) -> None:
         """Clear, fill down or remove the selection."""
-        visit = await visit_to_write(self.table.id)
+        visit = await visit_now("write", self.table.id)
         table = await visit.services.table(self.table.id)
         change, words = await SELECTION_CHANGES[name](visit, table, msgspec.convert(event.args, CellSelection))
         self.undo.note(change)
@@ -340,7 +339,7 @@ class OpenTable:
         await self.sync()
 
     async def _add_row(self) -> None:
-        visit = await visit_to_write(self.table.id)
+        visit = await visit_now("write", self.table.id)
         change = await ask_new_row(await visit.services.table(self.table.id))
         if change is not None:
             self.undo.note(change)
@@ -352,7 +351,7 @@ class OpenTable:
 
     async def _rename(self) -> None:
         """Change the table's name and tags."""
-        visit = await visit_to_write(self.table.id)
+        visit = await visit_now("write", self.table.id)
         known = next(each for each in await visit.services.tables() if each.id == self.table.id)
         if named := await ask_name_and_tags(known.name, known.tags):
             name, tags = named
@@ -366,7 +365,7 @@ class OpenTable:
             "Delete “{name}” and its entire history? This cannot be undone.", name=shorten_text(self.table.name, 60)
         )
         if await ask_confirmation(question, t("Delete")):
-            visit = await visit_to_write(self.table.id)
+            visit = await visit_now("write", self.table.id)
             self._change_timer.cancel()
             await remove_table(visit.services, TableRequest(table=self.table.id))
             ui.navigate.to("/")
@@ -410,7 +409,7 @@ class OpenTable:
         """Ask for new columns, or fill one; `row_ids` are the selected rows."""
         if self.run.is_running:
             raise UsageError(t("A run is in progress."), advice=t("Stop it or wait until it has finished."))
-        visit = await visit_to_write(self.table.id)
+        visit = await visit_now("write", self.table.id)
         table = await visit.services.table(self.table.id)
         wanted = self.grid.wanted
         shown = await row_orders().order(visit.services, wanted) if wanted.is_filtered else ()
@@ -428,14 +427,14 @@ class OpenTable:
 
     async def search_again(self, field: Field, row_ids: Sequence[RowId]) -> None:
         """Search again for a few cells at once, in other places, with the reasons of their flags."""
-        visit = await visit_to_write(self.table.id, runs=True)
+        visit = await visit_now("run", self.table.id)
         fill = await plan_fill(visit.services, self.table.id, [field], how=FillOptions(rows=tuple(row_ids), again=True))
         await visit.services.jobs.start(fill)
         await self.sync()
 
     async def fill_rest(self, head: ProposalHead) -> None:
         """Fill the remaining rows after a trial on the first ones, with the same settings."""
-        visit = await visit_to_write(self.table.id, runs=True)
+        visit = await visit_now("run", self.table.id)
         run = await visit.services.jobs.get(head.run_id)
         done = {row_id for row_id, _ in await visit.services.store.proposals.open_cells(head.id)}
         # Rows that the proposal already covers are not paid for twice.
@@ -458,7 +457,7 @@ class OpenTable:
         )
 
     async def recheck(self, names: Sequence[str], row_ids: Sequence[RowId] | None) -> None:
-        visit = await visit_to_write(self.table.id)
+        visit = await visit_now("write", self.table.id)
         notice = ui.notification(t("Fetching the cited pages again …"), spinner=True, timeout=None, position="bottom")
         try:
             rows = None if row_ids is None else tuple(row_ids)

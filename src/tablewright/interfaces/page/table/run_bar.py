@@ -15,7 +15,7 @@ from tablewright.domain.run import Progress, Run
 from tablewright.domain.text import shorten_text
 from tablewright.errors import NotFound
 from tablewright.interfaces.page.elements import flex_row, icon_button, show_paragraph
-from tablewright.interfaces.page.frame import hide_paths, show_notice, visit_now, visit_to_write
+from tablewright.interfaces.page.frame import hide_paths, show_notice, visit_now
 from tablewright.interfaces.page.live import run_while_open
 from tablewright.interfaces.page.words import counted_text, stage_text, t
 from tablewright.interfaces.wording import format_dollars, format_duration
@@ -184,7 +184,7 @@ class RunBar:
 
     async def _ask_to_end(self, end: Callable[[Services, RunRequest], Awaitable[RunShown]]) -> None:
         """Stop or pause the run."""
-        visit = await visit_to_write(self._page.table.id, runs=True)
+        visit = await visit_now("run", self._page.table.id)
         if self._run_id:
             words = (
                 t("Pausing. What was found is kept.") if end is pause_run else t("Stopping. What was found is kept …")
@@ -193,7 +193,7 @@ class RunBar:
             await end(visit.services, RunRequest(run_id=self._run_id))
 
     async def _resume(self) -> None:
-        visit = await visit_to_write(self._page.table.id, runs=True)
+        visit = await visit_now("run", self._page.table.id)
         await resume_run(visit.services, ResumeRun(run_id=self._paused_id))
         await self._page.run_ended()
 
@@ -343,7 +343,7 @@ class RunBanner:
 
     async def _retry(self, run_id: str) -> None:
         """Resume with the current settings: they may have been the problem."""
-        visit = await visit_to_write(self._page.table.id, runs=True)
+        visit = await visit_now("run", self._page.table.id)
         await resume_run(visit.services, ResumeRun(run_id=run_id, current_settings=True))
         self.hide()
         await self._page.run_ended()
@@ -426,7 +426,7 @@ class ProposalPanel:
             ui.button(t("Discard"), on_click=partial(self._discard, head)).props(f"flat {act}")
 
     async def _accept(self, head: ProposalHead) -> None:
-        visit = await visit_to_write(self._page.table.id)
+        visit = await visit_now("write", self._page.table.id)
         done = (await apply_proposal(visit.services, ApplyProposal(proposal_id=head.id))).applied
         written = t("{count} cell written.|{count} cells written.", count=done.cells)
         kept = t("{count} changed since then and kept.", count=done.conflicts) if done.conflicts else ""
@@ -435,7 +435,7 @@ class ProposalPanel:
         await self._page.decided(done)
 
     async def _discard(self, head: ProposalHead) -> None:
-        visit = await visit_to_write(self._page.table.id)
+        visit = await visit_now("write", self._page.table.id)
         await reject_proposal(visit.services, ChosenCells(proposal_id=head.id))
         show_notice(t("Discarded. The table is unchanged."))
         self._page.run.close_paused(head.run_id)
