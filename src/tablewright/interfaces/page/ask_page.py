@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 from urllib.parse import quote
 
@@ -13,7 +14,7 @@ from nicegui import context, events, ui
 from tablewright.domain.condition import CONDITION_OPERATORS, UNARY_OPERATORS, Condition, split_condition_values
 from tablewright.domain.documents import Aggregate
 from tablewright.domain.model import column_key
-from tablewright.domain.reply import TEXT_COLUMN, Form, KnownGroup, Reply, ReplyRow, make_lookup_form
+from tablewright.domain.reply import TEXT_COLUMN, Form, KnownGroup, Reply, make_lookup_form
 from tablewright.domain.text import pluralize_noun, shorten_text
 from tablewright.errors import UsageError
 from tablewright.interfaces.page.citations import citation_button, open_citation, show_cited_text
@@ -62,35 +63,29 @@ from tablewright.operations.ask import (
 from tablewright.operations.documents import list_document_tables
 from tablewright.operations.operation import ListRequest, NoInput
 
-# Conversations whose answers a reload of the page still shows.
-MAX_KEPT_CONVERSATIONS = 200
 
-
+@dataclass(eq=False)
 class AskSession:
     """A conversation as the page shows it; the database has the sources of the answers."""
 
-    def __init__(self) -> None:
-        self.replies: list[Reply] = []
-        self.earlier: tuple[tuple[str, str], ...] = ()
-        """Stored questions and answers before these: their words only."""
-        self.asked = ""
-        """The question that is being answered, or whose answer failed."""
-        self.answering: PageTask | None = None
-        self.is_awaited = False
-        """True until a page has shown the answer to the first question."""
+    replies: list[Reply] = field(default_factory=list)
+    earlier: tuple[tuple[str, str], ...] = ()
+    """Stored questions and answers before these: their words only."""
+    asked: str = ""
+    """The question that is being answered, or whose answer failed."""
+    answering: PageTask | None = None
+    is_awaited: bool = False
+    """True until a page has shown the answer to the first question."""
 
     @property
     def is_busy(self) -> bool:
         return self.answering is not None and not self.answering.ended
 
-    @property
-    def problem(self) -> str:
-        return self.answering.problem if self.answering is not None else ""
 
-
-_talks = ServerMemory(AskSession, most=MAX_KEPT_CONVERSATIONS)
+# Conversations whose answers a reload of the page still shows.
+_talks = ServerMemory(AskSession, most=200)
 # By person: their last question that has no conversation yet.
-_begun = ServerMemory(AskSession, most=MAX_KEPT_CONVERSATIONS)
+_begun = ServerMemory(AskSession, most=200)
 
 
 def get_ask_session(seen: Visit, conversation: str) -> AskSession:
@@ -186,8 +181,8 @@ class ConversationView:
             show_paragraph(talk.asked, "tw-mine")
         if talk.is_busy:
             show_busy(t("Searching the documents …"))
-        elif talk.problem:
-            with show_problem(talk.problem):
+        elif talk.answering is not None and talk.answering.problem:
+            with show_problem(talk.answering.problem):
                 ui.button(t("Ask again"), on_click=lambda: self.ask(talk.asked)).props("outline")
 
     async def ask(self, words: str) -> None:
@@ -275,11 +270,12 @@ def show_ask_reply(reply: Reply, more: Callable[[], Awaitable[None]] | None) -> 
             ui.link(t("Change the conditions"), f"/lookup?where={quote(reply.form.where)}")
     if reply.rows:
         paged = any(each.page for each in reply.rows)
-        show_table_grid(
-            [t("Source"), t("Document"), *([t("Page")] if paged else []), *reply.columns],
-            [reply_grid_line(each, open_number, paged=paged) for each in reply.rows],
-            t("Matches"),
-        ).classes("tw-tall")
+        columns = [t("Source"), t("Document"), *([t("Page")] if paged else []), *reply.columns]
+        lines: list[list[GridContent]] = []
+        for row in reply.rows:
+            source = partial(citation_button, row.source, open_number) if row.source else ""
+            lines.append([source, row.title, *([str(row.page or "")] if paged else []), *row.values])
+        show_table_grid(columns, lines, t("Matches")).classes("tw-tall")
     else:
         for cited in reply.citations:
             page = f", {t('page {page}', page=cited.page)}" if cited.page else ""
@@ -290,18 +286,11 @@ def show_ask_reply(reply: Reply, more: Callable[[], Awaitable[None]] | None) -> 
         if reply.more and more is not None:
             ui.button(t("Show {more} more", more=reply.more), on_click=more).props("flat dense")
         if reply.result_id:
-            ui.button(t("Export as CSV"), icon="download", on_click=lambda: export_reply(reply)).props("flat dense")
+            export = partial(download_result, reply.result_id, "answer.csv")
+            ui.button(t("Export as CSV"), icon="download", on_click=export).props("flat dense")
     if reply.attempts or (reply.ledger and reply.ledger.undecided):
         with ui.expansion(t("How it was found")).props("dense"):
             show_how_found(reply)
-
-
-def reply_grid_line(line: ReplyRow, open_number: Any, *, paged: bool) -> list[GridContent]:
-    def source() -> None:
-        if line.source:
-            citation_button(line.source, open_number)
-
-    return [source, line.title, *([str(line.page or "")] if paged else []), *line.values]
 
 
 def show_how_found(reply: Reply) -> None:
@@ -314,10 +303,9 @@ def show_how_found(reply: Reply) -> None:
         show_remark(t("Undecided: {thing}: {why}", thing=thing, why=why))
 
 
-async def export_reply(reply: Reply) -> None:
+async def download_result(result_id: str, name: str) -> None:
     services = (await visit_now()).services
-    request = ExportResult(result=reply.result_id)
-    await download_file(lambda path: export_result(services, request, path=path), "answer.csv")
+    await download_file(lambda path: export_result(services, ExportResult(result=result_id), path=path), name)
 
 
 # ── look up by conditions ───────────────────────────────────────────────────────────────────────────────────────────
@@ -351,7 +339,15 @@ async def lookup_page(where: str = "") -> None:
         groups = (await list_document_tables(seen.services, NoInput())).tables
         if seen.person.may_change:
             LookupForm(groups, where).show()
-        show_kinds(groups)
+        with titled_card(t("Kinds and tables")):
+            show_remark(
+                t(
+                    "Each kind has a table with what was read from its documents. Correct a wrong kind on the page "
+                    "of the document."
+                )
+            )
+            columns = [t("What"), t("How many"), t("Columns"), t("Table")]
+            show_table_grid(columns, [kind_grid_line(each) for each in groups], t("Kinds and tables"))
 
 
 class LookupForm:
@@ -428,7 +424,8 @@ class LookupForm:
             line.column = named.get(column_key(line.column), "")
             self.show_line(line, {"": "", TEXT_COLUMN: t("Full text"), **columns})
         with flex_row():
-            ui.button(t("Add a condition"), icon="add", on_click=self.add_line).props("flat dense")
+            add = partial(self.change_lines, self.lines.append)
+            ui.button(t("Add a condition"), icon="add", on_click=lambda: add(ConditionLine())).props("flat dense")
         with flex_row().classes("tw-fields"):
             self.choice(t("Result"), translate_choices(figures), "figure")
             if self.figure not in ("", "count"):
@@ -452,7 +449,7 @@ class LookupForm:
             ui.select(columns, label=t("Column")).classes("tw-grow").bind_value(line, "column")
             ui.select(translate_choices(comparisons), label=t("Comparison")).bind_value(line, "operator")
             ui.input(t("Value")).classes("tw-grow").bind_value(line, "value")
-            icon_button("close", t("Remove the condition"), lambda: self.remove_line(line))
+            icon_button("close", t("Remove the condition"), lambda: self.change_lines(self.lines.remove, line))
 
     def choice(self, label: str, options: Mapping[Any, str], name: str) -> None:
         """Show a field that others depend on."""
@@ -463,12 +460,8 @@ class LookupForm:
 
         ui.select(dict(options), label=label, value=getattr(self, name), on_change=chosen)
 
-    def add_line(self) -> None:
-        self.lines.append(ConditionLine())
-        self.fields.refresh()
-
-    def remove_line(self, line: ConditionLine) -> None:
-        self.lines.remove(line)
+    def change_lines(self, change: Callable[[ConditionLine], object], line: ConditionLine) -> None:
+        change(line)
         self.fields.refresh()
 
     async def look_up(self) -> None:
@@ -492,21 +485,6 @@ class LookupForm:
 # ── the tables of kinds ──────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def show_kinds(groups: Sequence[KnownGroup]) -> None:
-    with titled_card(t("Kinds and tables")):
-        show_remark(
-            t(
-                "Each kind has a table with what was read from its documents. Correct a wrong kind on the page "
-                "of the document."
-            )
-        )
-        show_table_grid(
-            [t("What"), t("How many"), t("Columns"), t("Table")],
-            [kind_grid_line(each) for each in groups],
-            t("Kinds and tables"),
-        )
-
-
 def kind_grid_line(group: KnownGroup) -> list[GridContent]:
     # Kinds of long documents have a hundred columns; the export has them all.
     most_named = 12
@@ -515,7 +493,7 @@ def kind_grid_line(group: KnownGroup) -> list[GridContent]:
         with flex_row():
             if group.table_id:
                 ui.link(t("Open table"), f"/tables/{group.table_id}")
-            ui.button(t("Export"), icon="download", on_click=export_group_action(group)).props("flat dense")
+            ui.button(t("Export"), icon="download", on_click=partial(export_group, group)).props("flat dense")
 
     listed = ", ".join(map(str, group.columns[:most_named]))
     more = len(group.columns) - most_named
@@ -534,14 +512,9 @@ def group_name(group: KnownGroup) -> str:
     return display_text(t("{name}: rows of {examples}", name=group.name, examples=", ".join(group.examples)), 80)
 
 
-def export_group_action(group: KnownGroup) -> Callable[[], object]:
-    """Return the action that exports all members of a kind with all their columns."""
-
-    async def export() -> None:
-        services = (await visit_now("run")).services
-        kind, table = ("", group.name) if group.is_table else (group.name, "")
-        form = Form(kind=kind, table=table, show=tuple(each.name for each in group.columns))
-        request = ExportResult(result=(await query_documents(services, form)).result_id)
-        await download_file(lambda path: export_result(services, request, path=path), f"{group.name}.csv")
-
-    return export
+async def export_group(group: KnownGroup) -> None:
+    """Export all members of a kind with all their columns."""
+    services = (await visit_now("run")).services
+    kind, table = ("", group.name) if group.is_table else (group.name, "")
+    form = Form(kind=kind, table=table, show=tuple(each.name for each in group.columns))
+    await download_result((await query_documents(services, form)).result_id, f"{group.name}.csv")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
@@ -65,20 +66,16 @@ from tablewright.operations.documents import (
 )
 from tablewright.temporary import INCOMING_PREFIX, temporary_folder
 
-# Larger: a slower page for everyone; smaller: more clicks in a long collection.
-LINES_AT_ONCE = 50
-
 
 @ui.page("/documents", title="Documents · Tablewright")
 async def documents_page() -> None:
     listed = ui.refreshable(show_collection)
     with titled_page(t("Documents"), here="/documents"):
         show_document_tabs("/documents")
-        settled = show_upload() if current_visit().person.may_change else None
+        settled = show_upload() if current_visit().person.may_change else lambda: None
 
         async def show_news() -> None:
-            if settled is not None:
-                settled()
+            settled()
             await listed.refresh()
 
         # Reading continues when the page is closed, and every page of the person shows its progress.
@@ -103,19 +100,15 @@ def show_upload() -> Callable[[], None]:
             uploader.run_method("removeUploadedFiles")
 
     def refused() -> None:
-        show_notice(
-            t(
-                "This file is too large or cannot be read. Supported: PDF, Word, Excel, CSV, HTML, Markdown, "
-                "text, e-mail and images."
-            ),
-            good=False,
+        text = t(
+            "This file is too large or cannot be read. Supported: PDF, Word, Excel, CSV, HTML, Markdown, "
+            "text, e-mail and images."
         )
+        show_notice(text, good=False)
 
-    hint = t("Leave empty to let the model decide. Without a model, it is guessed from the titles.")
-    kind = ui.input(t("Kind of document (optional), e.g. receipt")).props(
-        f'maxlength={request_limit(AddDocuments, "kind")} hint="{hint}"'
-    )
-    kind.classes("w-full")
+    kind = ui.input(t("Kind of document (optional), e.g. receipt")).classes("w-full")
+    kind.props(f"maxlength={request_limit(AddDocuments, 'kind')}")
+    kind.props["hint"] = t("Leave empty to let the model decide. Without a model, it is guessed from the titles.")
     label = t("Drop files here, or click to choose them")
     # Below the server's limit of 200 MB, so that the page refuses a file before it is sent.
     uploader = file_drop_area(label, endings, largest=150 * 1024 * 1024, several=True, take=received, refuse=refused)
@@ -135,35 +128,26 @@ def show_reading_progress(known: PageTask | None) -> None:
             show_added_documents(known.result)
         else:
             files = counted_text(known.total, "file")
-            show_paragraph(
-                t("{said}: {done} of {total}", said=known.step, done=known.done, total=files)
-                if known.total
-                else known.step
-            )
+            counted = t("{said}: {done} of {total}", said=known.step, done=known.done, total=files)
+            show_paragraph(counted if known.total else known.step)
             progress_bar(known.fraction, t("Files read"))
 
 
 def show_added_documents(results: Sequence[DocumentsAdded]) -> None:
-    texts: PageText[tuple[str, ...]] = (
-        "{count} added",
-        "{count} read again",
-        "{count} already added",
-        "{count} duplicates",
-        "{count} not read",
-    )
-    amounts = (
-        sum(each.added for each in results),
-        sum(each.changed for each in results),
-        sum(each.unchanged for each in results),
-        sum(len(each.same) for each in results),
-        sum(len(each.unreadable) for each in results),
-    )
-    counts = [t(what, count=count) for what, count in zip(texts, amounts, strict=True) if count]
-    facts = sum(each.facts for each in results)
-    pages = sum(each.pages for each in results)
-    show_paragraph(
-        f"{', '.join(counts) or t('Nothing new')}: {counted_text(pages, 'page')}, {counted_text(facts, 'fact')}."
-    )
+    texts: PageText[dict[str, str]] = {
+        "added": "{count} added",
+        "changed": "{count} read again",
+        "unchanged": "{count} already added",
+        "same": "{count} duplicates",
+        "unreadable": "{count} not read",
+    }
+    totals: Counter[str] = Counter()
+    for each in results:
+        totals.update({name: getattr(each, name) for name in ("added", "changed", "unchanged", "facts", "pages")})
+        totals.update(same=len(each.same), unreadable=len(each.unreadable))
+    counts = ", ".join(t(text, count=totals[name]) for name, text in texts.items() if totals[name])
+    read = f"{counted_text(totals['pages'], 'page')}, {counted_text(totals['facts'], 'fact')}"
+    show_paragraph(f"{counts or t('Nothing new')}: {read}.")
     for result in results:
         for unread in result.unreadable:
             show_remark(unread.reason if unread.name in unread.reason else f"{unread.name}: {unread.reason}")
@@ -180,42 +164,22 @@ async def show_collection() -> None:
         with empty_state(t("No documents yet"), "description"):
             ui.label(t("Drop receipts, contracts, data sheets or manuals above, then ask about anything in them."))
         return
-    wanted = {"words": "", "kind": ""}
-
-    def choose(name: str, value: str | None) -> None:
-        wanted[name] = value or ""
-        listed.refresh()
 
     @ui.refreshable
     def listed() -> None:
-        words, kind = wanted["words"].casefold(), wanted["kind"]
-        found = [
-            each
-            for each in documents
-            if words in f"{each.name} {each.title}".casefold() and kind in ("", document_kind_text(each))
-        ]
+        named = [each for each in documents if (words.value or "").casefold() in f"{each.name} {each.title}".casefold()]
+        found = [each for each in named if kind.value in ("", document_kind_text(each))]
         show_remark(counted_text(len(found), "document"))
         columns = [t("Document"), t("Kind"), t("Categories"), t("Pages"), t("Facts"), t("Added")]
-        show_paged_grid(
-            columns,
-            found,
-            lambda each: document_grid_line(each, facts.get(each.id, 0)),
-            t("Documents"),
-            at_once=LINES_AT_ONCE,
-        )
+        show_paged_grid(columns, found, lambda each: document_grid_line(each, facts.get(each.id, 0)), t("Documents"))
 
     with page_card(t("Collection")):
         with flex_row():
-            ui.input(t("Find by name or title"), on_change=lambda event: choose("words", event.value)).props(
-                "clearable debounce=300"
-            ).classes("tw-grow")
+            words = ui.input(t("Find by name or title")).props("clearable debounce=300").classes("tw-grow")
             kinds = {kind: display_text(kind, 40) for kind in sorted({document_kind_text(each) for each in documents})}
-            ui.select(
-                {"": t("All kinds"), **kinds},
-                value="",
-                label=t("Kind"),
-                on_change=lambda event: choose("kind", event.value),
-            ).style("min-width: 150px")
+            kind = ui.select({"": t("All kinds"), **kinds}, value="", label=t("Kind")).style("min-width: 150px")
+            for field in (words, kind):
+                field.on_value_change(lambda _: listed.refresh())
         listed()
 
 
@@ -261,23 +225,16 @@ async def document_page(document_id: str) -> None:
             if await can_share():
                 share_button("document", document.id)
             if seen.person.may_change:
-                ui.button(t("Remove"), icon="delete_outline", on_click=lambda: ask_document_removal(document)).props(
-                    "flat color=negative"
-                )
+                remove = partial(ask_document_removal, document)
+                ui.button(t("Remove"), icon="delete_outline", on_click=remove).props("flat color=negative")
         if document.problem:
             with page_card(t("Why it was not read")):
                 show_chip(t("not read"), "failed")
                 show_paragraph(document.problem)
             return
         about = [document.kind, *map(t, document.categories), document.media, counted_text(document.pages, "page")]
-        show_remark(
-            t(
-                "{name}: {value}; {characters} characters",
-                name=document.name,
-                value=", ".join(filter(None, about)),
-                characters=document.characters,
-            )
-        )
+        parts = {"name": document.name, "value": ", ".join(filter(None, about)), "characters": document.characters}
+        show_remark(t("{name}: {value}; {characters} characters", **parts))
         if seen.person.may_change:
             show_kind_form(document)
         show_facts(document, await read_facts(seen.services, document))
@@ -292,23 +249,14 @@ def show_kind_form(document: Document) -> None:
     async def save() -> None:
         now = await visit_now("write")
         done = await set_kind(now.services, SetKind(documents=(document.id,), kind=str(kind.value or "")))
-        show_notice(
-            t(
-                "{name} is now of kind “{value}”.",
-                name=display_text(document.name, 80),
-                value=display_text(done.kind, 60),
-            )
-        )
+        names = {"name": display_text(document.name, 80), "value": display_text(done.kind, 60)}
+        show_notice(t("{name} is now of kind “{value}”.", **names))
 
+    known = display_text(document.kind, 60)
     if document.kind_by == "title":
-        show_remark(
-            t(
-                "The kind of this document is not set. Its title suggests “{kind}”.",
-                kind=display_text(document.kind, 60),
-            )
-        )
+        show_remark(t("The kind of this document is not set. Its title suggests “{kind}”.", kind=known))
     with flex_row():
-        kind = ui.input(t("Kind"), value=display_text(document.kind, 60)).props(f"maxlength={MAX_KIND_CHARACTERS}")
+        kind = ui.input(t("Kind"), value=known).props(f"maxlength={MAX_KIND_CHARACTERS}")
         ui.button(t("Save kind"), on_click=save).props("flat")
 
 
@@ -320,7 +268,7 @@ def show_facts(document: Document, facts: Sequence[Fact]) -> None:
             show_remark(t("No labelled values were found in it. You can still ask about it."))
             return
         columns = [t("What"), t("Value"), t("Page"), t("Source")]
-        show_paged_grid(columns, facts, partial(fact_grid_line, document), t("Facts"), at_once=LINES_AT_ONCE)
+        show_paged_grid(columns, facts, partial(fact_grid_line, document), t("Facts"))
 
 
 def fact_grid_line(document: Document, fact: Fact) -> list[GridContent]:
@@ -386,11 +334,6 @@ async def read_uploaded_file(visit: Visit, file: FileUpload, kind: str = "") -> 
     return page_tasks(visit).begin(reading_key(visit), "Reading", read)
 
 
-def make_folder(folder: Path) -> Path:
-    folder.mkdir(parents=True, exist_ok=True)
-    return folder
-
-
 async def store_uploaded_document(folder: Path, file: FileUpload) -> Path:
     """Store a file in a folder named by its content, so that files of the same name do not replace each other."""
     digest = hashlib.sha256()
@@ -399,7 +342,8 @@ async def store_uploaded_document(folder: Path, file: FileUpload) -> Path:
     # Sixteen digits are enough to keep different contents apart.
     path = folder / digest.hexdigest()[:16] / safe_name(file.name, "document")
     if not await asyncio.to_thread(path.exists):
-        with temporary_folder(INCOMING_PREFIX, await asyncio.to_thread(make_folder, folder)) as incoming:
+        await asyncio.to_thread(folder.mkdir, parents=True, exist_ok=True)
+        with temporary_folder(INCOMING_PREFIX, folder) as incoming:
             arrived = incoming / "file"
             await file.save(arrived)
             await asyncio.to_thread(path.parent.mkdir, exist_ok=True)

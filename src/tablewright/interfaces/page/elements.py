@@ -86,6 +86,14 @@ def show_chip(text: str, kind: str = "") -> TextElement:
     return inline_text(text).classes(f"tw-chip tw-{kind}" if kind else "tw-chip")
 
 
+def filter_chip(text: str, on_click: Callable[[], object], *, is_pressed: bool, kind: str = "") -> None:
+    """Show a chip that chooses what is shown."""
+    chip = ui.element("button").classes(f"tw-chip tw-filter {kind}").on("click", on_click)
+    chip.props(f"type=button aria-pressed={str(is_pressed).lower()}")
+    with chip:
+        ui.label(text)
+
+
 def page_card(label: str = "") -> Element:
     section = ui.element("section").classes("tw-card")
     if label:
@@ -145,10 +153,11 @@ def show_table_grid(columns: Sequence[str], rows: Sequence[Sequence[GridContent]
 
 
 def show_paged_grid(
-    columns: Sequence[str], items: Sequence[T], line: Callable[[T], Sequence[GridContent]], label: str, *, at_once: int
+    columns: Sequence[str], items: Sequence[T], line: Callable[[T], Sequence[GridContent]], label: str
 ) -> None:
     """Show a table of the first items, with a button for more."""
-    shown = at_once
+    # Larger: a slower page for everyone; smaller: more clicks in a long collection.
+    shown = 50
 
     @ui.refreshable
     def listed() -> None:
@@ -177,7 +186,7 @@ def show_earlier_list(
     """Show what was begun before; `nothing` is an icon, a title and advice for when there is none."""
     if items:
         with titled_card(title):
-            show_paged_grid(columns, items, line, title, at_once=30)
+            show_paged_grid(columns, items, line, title)
         return
     icon, text, advice = nothing
     with empty_state(text, icon):
@@ -393,12 +402,9 @@ def file_drop_area(
     """Show where files are dropped or chosen. The framework's own buttons have no names, so these are ours."""
 
     def lost(event: events.GenericEventArguments) -> None:
-        if event.args == NO_SPACE:
-            show_notice(
-                t("The disk of the server is full. Nothing of the file was kept. Free some space first."), good=False
-            )
-        else:
-            show_notice(t("The upload was interrupted. Choose the file again."), good=False)
+        full = t("The disk of the server is full. Nothing of the file was kept. Free some space first.")
+        interrupted = t("The upload was interrupted. Choose the file again.")
+        show_notice(full if event.args == NO_SPACE else interrupted, good=False)
         uploader.run_method("removeQueuedFiles")
 
     uploader = ui.upload(

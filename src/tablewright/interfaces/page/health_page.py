@@ -25,8 +25,8 @@ from tablewright.interfaces.page.frame import show_heading, visit_now
 from tablewright.interfaces.page.words import t
 from tablewright.operations.health import RunDoctor, run_doctor
 from tablewright.operations.operation import NoInput
-from tablewright.operations.schedules import ListSchedules, ScheduleShown, list_schedules
-from tablewright.operations.settings import SettingShown, list_settings
+from tablewright.operations.schedules import ListSchedules, list_schedules
+from tablewright.operations.settings import list_settings
 
 
 @ui.page("/status", title="Health · Tablewright")
@@ -66,7 +66,10 @@ async def health_page() -> None:
         with titled_card(t("Schedules")):
             await schedules(looked=False)
         if seen.person.may_administer:
-            show_settings((await list_settings(seen.services, NoInput())).settings)
+            settings = (await list_settings(seen.services, NoInput())).settings
+            lines = [[each.name, each.value or "—", each.help] for each in settings]
+            with titled_card(t("Settings")), ui.expansion(t("All settings")).props("dense"):
+                show_table_grid([t("Setting"), t("Value"), t("Meaning")], lines, t("Settings"))
     # The page is shown first: checks can take seconds.
     ui.timer(0.1, look, once=True)
 
@@ -82,21 +85,18 @@ def show_checks(found: Sequence[Check]) -> None:
     extras = [check for check in found if check.name.startswith(prefix)]
     with ui.element("div").classes("tw-column").props("aria-live=polite"):
         for check in found:
-            if check not in extras:
-                show_check(check)
-    lines: list[list[GridContent]] = [[check.name.removeprefix(prefix), check.detail] for check in extras]
-    if lines:
+            if check in extras:
+                continue
+            with flex_row().classes("no-wrap items-start"):
+                show_chip(t("ok") if check.ok else t("problem"), "high" if check.ok else "failed")
+                with ui.element("div").classes("tw-grow"):
+                    show_paragraph(f"{t(check.name)}: {check.detail}")
+                    if check.advice:
+                        show_remark(check.advice)
+    if extras:
+        lines = [[check.name.removeprefix(prefix), check.detail] for check in extras]
         with ui.expansion(t("Extras")).props("dense"):
             show_table_grid([t("Name"), t("Status")], lines, t("Extras"))
-
-
-def show_check(check: Check) -> None:
-    with flex_row().classes("no-wrap items-start"):
-        show_chip(t("ok") if check.ok else t("problem"), "high" if check.ok else "failed")
-        with ui.element("div").classes("tw-grow"):
-            show_paragraph(f"{t(check.name)}: {check.detail}")
-            if check.advice:
-                show_remark(check.advice)
 
 
 async def show_workers() -> None:
@@ -104,9 +104,7 @@ async def show_workers() -> None:
     if not workers:
         show_remark(t("No worker is running. The server processes runs itself, or start `tablewright worker`."))
         return
-    lines: list[list[GridContent]] = [
-        [each.kind, each.host, str(each.pid), format_page_time(each.started_at)] for each in workers
-    ]
+    lines = [[each.kind, each.host, str(each.pid), format_page_time(each.started_at)] for each in workers]
     show_table_grid([t("Kind"), t("Machine"), t("Process"), t("Since")], lines, t("Worker processes"))
 
 
@@ -121,19 +119,8 @@ async def show_schedules(*, looked: bool) -> None:
     if not schedules:
         show_remark(t("Nothing is scheduled. Tables can be rechecked or refreshed hourly, daily or weekly."))
         return
-    show_table_grid(
-        [t("Table"), t("What"), t("When"), t("Last")],
-        [schedule_line(each, names) for each in schedules],
-        t("Schedules"),
-    )
-
-
-def schedule_line(schedule: ScheduleShown, names: dict[str, str]) -> list[GridContent]:
-    table = page_link(names.get(schedule.table_id, schedule.table_id), f"/tables/{schedule.table_id}")
-    return [table, schedule.routine, f"{schedule.cron} (UTC)", format_page_time(schedule.last_at) or t("not yet")]
-
-
-def show_settings(settings: Sequence[SettingShown]) -> None:
-    lines: list[list[GridContent]] = [[each.name, each.value or "—", each.help] for each in settings]
-    with titled_card(t("Settings")), ui.expansion(t("All settings")).props("dense"):
-        show_table_grid([t("Setting"), t("Value"), t("Meaning")], lines, t("Settings"))
+    lines: list[list[GridContent]] = []
+    for each in schedules:
+        table = page_link(names.get(each.table_id, each.table_id), f"/tables/{each.table_id}")
+        lines.append([table, each.routine, f"{each.cron} (UTC)", format_page_time(each.last_at) or t("not yet")])
+    show_table_grid([t("Table"), t("What"), t("When"), t("Last")], lines, t("Schedules"))

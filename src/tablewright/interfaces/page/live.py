@@ -11,6 +11,7 @@ import tempfile
 import time
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Coroutine, Hashable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 from weakref import WeakKeyDictionary
@@ -27,16 +28,16 @@ from tablewright.messages.catalogue import PageText
 from tablewright.operations.runs import RunRequest, cancel_run
 
 
+@dataclass(eq=False)
 class PageTask:
     """Work in the background. `step` names what is being done; `problem` says why it failed, for the page."""
 
-    def __init__(self, step: str) -> None:
-        self.step = step
-        self.done = 0
-        self.total = 0
-        self.problem = ""
-        self.result: Any = None
-        self.ended = False
+    step: str
+    done: int = 0
+    total: int = 0
+    problem: str = ""
+    result: Any = None
+    ended: bool = False
 
     @property
     def fraction(self) -> float | None:
@@ -63,10 +64,10 @@ class PageTasks:
 
     def begin(self, key: str, step: str, work: Callable[[PageTask], Awaitable[Any]]) -> PageTask:
         """Start the work, or return the running task of the same key."""
-        known = self._all.pop(key, None)
-        if known is not None and not known.ended:
-            self._all[key] = known
-            return known
+        if self.under_way(key):
+            return self._all[key]
+        # At the end of the order, even if an earlier task had the key.
+        self._all.pop(key, None)
         begun = self._all[key] = PageTask(step)
         # Not bound to the page, so that it continues when the page is closed.
         background_tasks.create(begun.run(work), name=key)
@@ -80,8 +81,7 @@ class PageTasks:
         return self._all.get(key)
 
     def under_way(self, key: str) -> bool:
-        known = self._all.get(key)
-        return known is not None and not known.ended
+        return key in self._all and not self._all[key].ended
 
 
 _of_servers: WeakKeyDictionary[Any, PageTasks] = WeakKeyDictionary()
@@ -98,18 +98,17 @@ def follow_page_task(
     """Show a task and its progress, whichever page started it; call `then` when it ends."""
     under_way = page_tasks(current_visit())
     shown = ui.refreshable(lambda: show(under_way.get(key)))
-    before = under_way.get(key), not under_way.under_way(key)
+    before = under_way.get(key), under_way.under_way(key)
 
     async def look() -> None:
         nonlocal before
-        now = under_way.get(key), not under_way.under_way(key)
-        # Nothing is in progress and nothing has changed.
-        if now[1] and now == before:
-            return
-        before = now
-        shown.refresh()
-        if now[1]:
-            await then()
+        now = under_way.get(key), under_way.under_way(key)
+        # While it is in progress, its figures change.
+        if now[1] or now != before:
+            before = now
+            shown.refresh()
+            if not now[1]:
+                await then()
 
     shown()
     # Twice a second is seen as at once; each look costs a comparison, and a refresh only if something has changed.
@@ -210,12 +209,6 @@ class FollowedRun:
     def refresh_parts(self) -> None:
         for part in self.parts:
             part.refresh()
-
-    async def stop(self) -> None:
-        await stop_followed_run(self.run)
-
-    def stop_button(self) -> None:
-        ui.button(t("Stop"), icon="stop", on_click=self.stop).props("outline color=negative")
 
 
 async def stop_followed_run(run: Run | None) -> None:

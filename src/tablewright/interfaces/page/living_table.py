@@ -83,12 +83,8 @@ class LivingTable:
 
     async def _sort_by(self, name: str) -> None:
         """Sort up, then down, then by the ranking again."""
-        if self._sort != name:
-            self._sort, self._descending = name, False
-        elif not self._descending:
-            self._descending = True
-        else:
-            self._sort, self._descending = "", False
+        is_up, is_down = ((self._sort, self._descending) == (name, down) for down in (False, True))
+        self._sort, self._descending = "" if is_down else name, is_up
         await self.update()
 
     def _build(self, table: Table, rows: list[Row], count: int) -> None:
@@ -99,7 +95,7 @@ class LivingTable:
             show_heading(display_text(table.name, 80)).classes("tw-grow")
             show_remark(t("{count} row|{count} rows", count=count))
             ui.link(t("Open the table"), f"/tables/{table.id}")
-            icon_button("download", t("Download all as CSV"), partial(download_shortlist_table, table.id))
+            icon_button("download", t("Download all as CSV"), self._download)
         box = ui.element("div").classes("tw-scroll tw-living").props("tabindex=0 role=region")
         box.props["aria-label"] = t("Candidates")
         with box, ui.element("table").classes("tw-grid"):
@@ -118,6 +114,11 @@ class LivingTable:
         if count > len(rows):
             show_paragraph(t("The first {shown} of {count}.", shown=len(rows), count=count))
 
+    async def _download(self) -> None:
+        now = await visit_now()
+        table = await now.table(self.id)
+        await download_file(lambda path: export_table_file(now.services, table.id, path), "shortlist.csv")
+
     def _head(self, field: Field) -> None:
         order = ("descending" if self._descending else "ascending") if self._sort == field.name else "none"
         sign = {"ascending": " ↑", "descending": " ↓"}.get(order, "")
@@ -128,10 +129,10 @@ class LivingTable:
 
     def _rank(self, row_id: RowId) -> None:
         """Show the place of a row, or that it is excluded; the reason is under its name."""
-        place = next((at for at, each in enumerate(self.ranking.ranked, 1) if each.row_id == row_id), None)
+        places = {each.row_id: place for place, each in enumerate(self.ranking.ranked, 1)}
         with ui.element("td"):
-            if place is not None:
-                inline_text(str(place)).classes("tw-strong")
+            if row_id in places:
+                inline_text(str(places[row_id])).classes("tw-strong")
             elif self._why_excluded(row_id):
                 show_chip(t("excluded"), "failed")
 
@@ -152,37 +153,21 @@ class LivingTable:
         if known is None or self._shown.get((row_id, field)) == cell:
             return
         self._shown[row_id, field] = cell
-        known.set_text(display_text(shorten_value(living_cell_text(cell))))
-        known.classes(
-            remove=" ".join(("tw-high", "tw-medium", "tw-low", "tw-failed", "tw-flagged")), add=cell_look(cell)
-        )
-
-
-async def download_shortlist_table(table_id: str) -> None:
-    now = await visit_now()
-    table = await now.table(table_id)
-    await download_file(lambda path: export_table_file(now.services, table.id, path), "shortlist.csv")
+        look = ""
+        if cell.status == "FLAGGED":
+            look = "tw-flagged"
+        elif cell.status == "ENRICHED" and not cell.is_given:
+            look = f"tw-{cell.confidence_label}"
+        known.set_text(display_text(living_cell_text(cell)))
+        known.classes(remove="tw-high tw-medium tw-low tw-flagged", add=look)
 
 
 def living_cell_text(cell: Cell) -> str:
+    """Return a short text; of a web address the part that tells it apart."""
     if cell.status == "PENDING":
         return "…"
-    if cell.status == "FAILED":
-        return reason_text(cell.reason)
-    return cell_text(cell)
-
-
-def shorten_value(text: str) -> str:
-    """Shorten a value; a web address to the part that tells it apart."""
+    text = reason_text(cell.reason) if cell.status == "FAILED" else cell_text(cell)
     scheme, there, address = text.partition("://")
     if there and scheme in ("http", "https"):
         return shorten_text(address.removeprefix("www."), 28)
     return shorten_text(text, 60)
-
-
-def cell_look(cell: Cell) -> str:
-    if cell.status == "FLAGGED":
-        return "tw-flagged"
-    if cell.status in ("PENDING", "FAILED") or cell.is_given:
-        return ""
-    return f"tw-{cell.confidence_label}"

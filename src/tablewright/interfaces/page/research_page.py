@@ -46,7 +46,14 @@ from tablewright.interfaces.page.elements import (
     titled_page,
 )
 from tablewright.interfaces.page.frame import answer_missing, current_visit, show_heading, show_notice, visit_now
-from tablewright.interfaces.page.live import FollowedRun, PageTask, download_file, page_tasks, show_status_chip
+from tablewright.interfaces.page.live import (
+    FollowedRun,
+    PageTask,
+    download_file,
+    page_tasks,
+    show_status_chip,
+    stop_followed_run,
+)
 from tablewright.interfaces.page.sharing import can_share, share_button
 from tablewright.interfaces.page.words import counted_text, t, translate_choices
 from tablewright.interfaces.server.context import Visit
@@ -186,11 +193,12 @@ class OpenResearch(FollowedRun):
         super().__init__(seen)
         self.research = research
         self.feed: list[str] = []
+        self.follow_up_key = f"refine {research.research_id}"
         self.doing = t("Starting")
 
     async def read(self) -> None:
         jobs = self.seen.services.jobs
-        self.research = await get_research(self.seen.services, self.named)
+        self.research = await get_research(self.seen.services, GetResearch(research=self.research.research_id))
         self.run = await jobs.get(self.research.run_id) if self.research.run_id else None
         # A run that stopped without ending its research can be resumed.
         self.left = self.research.status == "running" and (
@@ -211,10 +219,6 @@ class OpenResearch(FollowedRun):
         self.doing = t(names[stage]) if stage in ("reading", "writing") else detail or stage
         # A memo ends a round, so the page reads the research again.
         return stage == "memo"
-
-    @property
-    def named(self) -> GetResearch:
-        return GetResearch(research=self.research.research_id)
 
     @property
     def is_under_way(self) -> bool:
@@ -242,7 +246,8 @@ class OpenResearch(FollowedRun):
         formats = {"md": "Markdown", "html": "HTML", "docx": "Word", "pdf": "PDF", "json": "JSON"}
         can_go_on = self.left or self.research.status in ("cancelled", "failed", "partial")
         if self.seen.person.may_change and self.is_under_way:
-            self.stop_button()
+            stop = partial(stop_followed_run, self.run)
+            ui.button(t("Stop"), icon="stop", on_click=stop).props("outline color=negative")
         if self.seen.person.may_change and can_go_on:
             ui.button(t("Resume"), icon="play_arrow", on_click=self.go_on).props("unelevated")
         if self.research.report is not None:
@@ -254,11 +259,9 @@ class OpenResearch(FollowedRun):
         ui.navigate.reload()
 
     async def download(self, ending: str) -> None:
-        now = await visit_now()
-        research_id = self.research.research_id
-        await download_file(
-            lambda path: write_report(now.services, research_id, path), f"research-{research_id}.{ending}"
-        )
+        services, research_id = (await visit_now()).services, self.research.research_id
+        name = f"research-{research_id}.{ending}"
+        await download_file(lambda path: write_report(services, research_id, path), name)
 
     def show_rounds(self) -> None:
         if self.research.rounds:
@@ -278,17 +281,13 @@ class OpenResearch(FollowedRun):
                 show_busy(t("Searching stored evidence, then the web …"))
                 ui.timer(0.5, self.look_for_answer)
             elif self.seen.person.may_change:
-                message_form(
-                    t("Your question"), t("Ask"), self.ask_further, most=request_limit(AskFollowUp, "question")
-                )
-
-    @property
-    def follow_up_key(self) -> str:
-        return f"refine {self.research.research_id}"
+                most = request_limit(AskFollowUp, "question")
+                message_form(t("Your question"), t("Ask"), self.ask_further, most=most)
 
     async def ask_further(self, words: str) -> None:
         now = await visit_now("run")
-        request = AskFollowUp(research=(await get_research(now.services, self.named)).research_id, question=words)
+        seen = await get_research(now.services, GetResearch(research=self.research.research_id))
+        request = AskFollowUp(research=seen.research_id, question=words)
 
         async def refine(_: PageTask) -> None:
             await ask_follow_up(now.services, request)
@@ -315,8 +314,7 @@ def show_report(report: Report) -> None:
         if report.answer is not None:
             show_cited_text(report.answer.text, report.answer.citations, open_number)
         if report.summary:
-            with ui.element("div"):
-                show_sentences(report.summary, open_number, words)
+            show_sentences(report.summary, open_number, words)
         for note in report.notes:
             show_remark(note)
         if not (report.answer or report.summary or report.sections or report.table):
@@ -325,13 +323,11 @@ def show_report(report: Report) -> None:
             show_report_table(report.table, open_number, words)
         for section in report.sections:
             show_heading(section.heading, level=3)
-            with ui.element("div"):
-                show_sentences(section.sentences, open_number, words)
+            show_sentences(section.sentences, open_number, words)
         if report.disagreements:
             show_heading(words("Where sources disagree"), level=3)
             for sentence in report.disagreements:
-                with ui.element("div"):
-                    show_sentences([sentence], open_number, words)
+                show_sentences([sentence], open_number, words)
         if report.completeness:
             show_heading(words("Is the list complete?"), level=3)
             show_paragraph(report.completeness)
@@ -347,17 +343,20 @@ def show_report(report: Report) -> None:
             show_bullets(report.next_steps)
         if report.references:
             show_heading(words("References"), level=3)
-            show_references(report.references, open_number)
-        used = report.usage
+        for reference in report.references:
+            with flex_row().classes("no-wrap items-start"):
+                citation_button(reference.number, open_number)
+                with ui.element("div"):
+                    show_web_link(reference.title or reference.url, reference.url)
+                    page = f", {t('page {page}', page=reference.page)}" if reference.page else ""
+                    show_remark(f"{reference.domain}{page}")
+        used, writer = report.usage, t("The sentences are quoted from the sources.")
+        if report.written_by:
+            writer = t("Written by {model}.", model=report.written_by)
         show_remark(
             f"{counted_text(used.searches, 'search')}, {counted_text(used.fetches, 'page')}, "
             f"{counted_text(used.llm_calls, 'model call')}, "
-            f"{format_dollars(used.cost_usd)}, {format_duration(used.seconds)}. "
-            + (
-                t("Written by {model}.", model=report.written_by)
-                if report.written_by
-                else t("The sentences are quoted from the sources.")
-            )
+            f"{format_dollars(used.cost_usd)}, {format_duration(used.seconds)}. {writer}"
         )
 
 
@@ -372,9 +371,10 @@ def reference_opener(references: Sequence[Reference]) -> Callable[[int], object]
 
 
 def show_sentences(sentences: Sequence[Sentence], open_number: Callable[[int], object], words: ReportWords) -> None:
-    for sentence in sentences:
-        show_cited_text(f"{sentence.text} ", sentence.citations, open_number)
-        inline_text(f" {words.calculated(sentence.calculation)} " if sentence.calculation else " ")
+    with ui.element("div"):
+        for sentence in sentences:
+            show_cited_text(f"{sentence.text} ", sentence.citations, open_number)
+            inline_text(f" {words.calculated(sentence.calculation)} " if sentence.calculation else " ")
 
 
 def show_report_table(table: ReportTable, open_number: Callable[[int], object], words: ReportWords) -> None:
@@ -392,16 +392,6 @@ def show_report_table(table: ReportTable, open_number: Callable[[int], object], 
         with ui.expansion(f"{words('Also considered')} ({len(table.others)})").props("dense"):
             for other in table.others:
                 show_remark(other)
-
-
-def show_references(references: Sequence[Reference], open_number: Callable[[int], object]) -> None:
-    for reference in references:
-        with flex_row().classes("no-wrap items-start"):
-            citation_button(reference.number, open_number)
-            with ui.element("div"):
-                show_web_link(reference.title or reference.url, reference.url)
-                page = f", {t('page {page}', page=reference.page)}" if reference.page else ""
-                show_remark(f"{reference.domain}{page}")
 
 
 def show_claim(checked: CheckedClaim, words: ReportWords) -> None:
@@ -437,18 +427,14 @@ def show_round(each: Round) -> None:
     memo = each.memo
     with page_card(t("Round {index}", index=each.index)):
         with flex_row():
-            show_heading(
-                t("Round {index}: {index2}", index=each.index, index2=t(kinds.get(each.kind or "", kinds[""]))),
-                level=3,
-            )
-            show_remark(
-                t(
-                    "{value}, {pages_extracted} read so far, {unique_domains}",
-                    value=counted_text(len(each.tasks), "search"),
-                    pages_extracted=counted_text(memo.pages_extracted, "page"),
-                    unique_domains=counted_text(memo.unique_domains, "domain"),
-                )
-            )
+            kind = t(kinds.get(each.kind or "", kinds[""]))
+            show_heading(t("Round {index}: {index2}", index=each.index, index2=kind), level=3)
+            figures = {
+                "value": counted_text(len(each.tasks), "search"),
+                "pages_extracted": counted_text(memo.pages_extracted, "page"),
+                "unique_domains": counted_text(memo.unique_domains, "domain"),
+            }
+            show_remark(t("{value}, {pages_extracted} read so far, {unique_domains}", **figures))
         if why := each.stopped or each.ended:
             show_paragraph(why)
         with ui.element("ul").classes("tw-steps"):
@@ -475,12 +461,9 @@ def show_gap(icon: str, text: str, classes: str, word: str) -> None:
 def show_follow_up(answered: AnsweredFollowUp) -> None:
     show_paragraph(answered.question, "tw-mine")
     if answered.sentences:
-        with ui.element("div"):
-            show_sentences(answered.sentences, reference_opener(answered.references), ReportWords())
+        show_sentences(answered.sentences, reference_opener(answered.references), ReportWords())
         show_remark(t("From a new search.") if answered.searched else t("From the stored evidence."))
+    elif answered.searched:
+        show_paragraph(t("Neither the stored evidence nor a new search states it."))
     else:
-        show_paragraph(
-            t("Neither the stored evidence nor a new search states it.")
-            if answered.searched
-            else t("The stored evidence does not state it.")
-        )
+        show_paragraph(t("The stored evidence does not state it."))

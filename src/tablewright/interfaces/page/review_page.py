@@ -71,7 +71,7 @@ async def review_page(proposal_id: str) -> None:
             ui.link(t("Back to the table"), f"/tables/{table.id}")
         return
     cells = await visit.services.store.proposals.open_cells(head.id)
-    await ReviewPage(head, table, cells, get_review_verdicts(visit, head.id)).build()
+    await ReviewPage(head, table, cells, _verdicts.of(visit, (visit.person.id, head.id))).build()
 
 
 class ReviewPage:
@@ -110,17 +110,13 @@ class ReviewPage:
             self._build_bulk()
             with ui.element("div").classes("tw-review"):
                 with ui.element("div").classes("tw-review-list"):
-                    self._list = ui.element("div").props(
-                        f'id=tw-proposed role=listbox tabindex=0 aria-label="{t("Proposed cells")}"'
-                    )
+                    self._list = ui.element("div").props("id=tw-proposed role=listbox tabindex=0")
+                    self._list.props["aria-label"] = t("Proposed cells")
                     with ui.element("div").classes("tw-row tw-pager") as self._pager:
-                        ui.button(
-                            t("Earlier"), icon="chevron_left", on_click=self._in_order(self._turn_page, -1)
-                        ).props("flat dense")
+                        earlier, later = (self._in_order(self._turn_page, by) for by in (-1, 1))
+                        ui.button(t("Earlier"), on_click=earlier).props("flat dense icon=chevron_left")
                         self._place = show_remark("")
-                        ui.button(t("Later"), on_click=self._in_order(self._turn_page, 1)).props(
-                            "flat dense icon-right=chevron_right"
-                        )
+                        ui.button(t("Later"), on_click=later).props("flat dense icon-right=chevron_right")
                 with ui.element("aside").classes("tw-review-detail").props(f'aria-label="{t("Evidence")}"'):
                     self._build_acts()
                     self._detail = ui.element("div")
@@ -158,28 +154,20 @@ class ReviewPage:
             ("apply", "Enter"),
         )
         names = [field.name for field in self._head.fields] or sorted({name for _, name in self._cells})
+        look = "outline dense padding='2px 10px'"
         with ui.element("div").classes("tw-filters"):
             with ui.element("div").classes("tw-row tw-bulk"):
                 ui.label(t("Confidence of at least")).classes("tw-small")
-                self._bound = (
-                    # 0.8 is where confidence begins to be called high.
-                    ui.slider(min=0, max=1, step=0.05, value=0.8)
-                    .props(f'dense aria-label="{t("Minimum confidence")}"')
-                    .classes("tw-slider")
-                )
+                # 0.8 is where confidence begins to be called high.
+                self._bound = ui.slider(min=0, max=1, step=0.05, value=0.8).props("dense").classes("tw-slider")
+                self._bound.props["aria-label"] = t("Minimum confidence")
                 shown = ui.label().classes("tw-strong")
                 shown.bind_text_from(self._bound, "value", lambda value: f"{value:.2f}")
-                ui.button(t("Accept"), on_click=self._in_order(self._accept_sure)).props(
-                    "outline dense padding='2px 10px'"
-                )
+                ui.button(t("Accept"), on_click=self._in_order(self._accept_sure)).props(look)
             with ui.element("div").classes("tw-row tw-bulk"):
                 self._column = ui.select(names, value=names[0], label=t("Column")).classes("tw-pick")
-                ui.button(t("Accept column"), on_click=self._in_order(self._column_all, "accepted")).props(
-                    "outline dense padding='2px 10px'"
-                )
-                ui.button(t("Reject column"), on_click=self._in_order(self._column_all, "refused")).props(
-                    "outline dense padding='2px 10px'"
-                )
+                ui.button(t("Accept column"), on_click=self._in_order(self._column_all, "accepted")).props(look)
+                ui.button(t("Reject column"), on_click=self._in_order(self._column_all, "refused")).props(look)
             with ui.element("div").classes("tw-row tw-keys tw-small").props(f'aria-label="{t("Keys")}"'):
                 for meaning, key in keys:
                     with ui.element("span").classes("tw-keyhint"):
@@ -217,9 +205,8 @@ class ReviewPage:
 
     def _show_line(self, at: CellAt) -> None:
         signs = {"high": "✓", "medium": "◐", "low": "?", "failed": "✗"}
-        operation = self._shown.get(at)
         now = self._row(at).cell(at[1])
-        proposed = operation.cell if operation else PENDING
+        proposed = self._shown[at].cell if at in self._shown else PENDING
         with ui.element("div").classes("tw-line").props("role=option") as line:
             self._signs[at] = ui.label().classes("tw-verdict")
             with ui.element("div").classes("tw-grow"):
@@ -232,12 +219,11 @@ class ReviewPage:
                         if now.value is not None:
                             show_paragraph(shorten_text(cell_text(now), 60), "tw-before")
                             ui.label("→").classes("tw-muted")
-                        after = cell_text(proposed) if proposed.value is not None else empty_reason_text(proposed)
-                        show_paragraph(shorten_text(after, 90), "tw-after" if proposed.value is not None else "tw-why")
-            kind = cell_mark(proposed)
-            sure = (
-                f" {proposed.confidence:.2f}" if proposed.value is not None and proposed.confidence is not None else ""
-            )
+                        is_empty, reason = proposed.value is None, reason_text(proposed.reason)
+                        after = t("empty: {reason}", reason=reason) if is_empty else cell_text(proposed)
+                        show_paragraph(shorten_text(after, 90), "tw-why" if is_empty else "tw-after")
+            kind, is_rated = cell_mark(proposed), proposed.value is not None and proposed.confidence is not None
+            sure = f" {proposed.confidence:.2f}" if is_rated else ""
             if proposed.basis == "judged":
                 ui.label(t("judged")).classes("tw-chip")
             ui.label(f"{signs.get(kind, '')}{sure}").classes(f"tw-chip tw-{kind}")
@@ -248,16 +234,13 @@ class ReviewPage:
     def _update_line(self, at: CellAt) -> None:
         if at not in self._lines:
             return
-        verdict = self._verdicts.get(at)
-        word = verdict.word if verdict else ""
-        line = self._lines[at]
-        line.classes(replace=f"tw-line tw-{word or 'open'}" + (" tw-cursor" if at == self._at else ""))
-        line.props(f"aria-selected={'true' if at == self._at else 'false'}")
+        verdict = self._verdicts.get(at, ReviewVerdict(word="open"))
+        is_current = at == self._at
+        self._lines[at].classes(replace=f"tw-line tw-{verdict.word}" + (" tw-cursor" if is_current else ""))
+        self._lines[at].props(f"aria-selected={str(is_current).lower()}")
         said = {"accepted": f"✓ {t('accept')}", "refused": f"✗ {t('reject')}", "emptied": f"⌫ {t('empty the cell')}"}
-        content = said.get(word, "")
-        if verdict and verdict.own is not None:
-            content = f"✎ {shorten_text(cell_text(verdict.own), 24)}"
-        self._signs[at].set_text(content)
+        own = f"✎ {shorten_text(cell_text(verdict.own), 24)}" if verdict.own is not None else ""
+        self._signs[at].set_text(own or said.get(verdict.word, ""))
 
     def _summarise(self) -> None:
         texts: PageText[dict[str, str]] = {
@@ -282,8 +265,8 @@ class ReviewPage:
         async def done() -> None:
             self._waiting += 1
             try:
+                # The pressed button may be gone by now, and its slot with it.
                 async with self._lock:
-                    # The pressed button may be gone by now, and its slot with it.
                     with self._client:
                         try:
                             await act(*args, **kwargs)
@@ -374,15 +357,13 @@ class ReviewPage:
 
     async def _edit(self, visit: Visit) -> None:
         try:
-            with self._client:
-                await self._ask_own_value(visit)
+            if operation := self._shown.get(self._at):
+                with self._client:
+                    await self._ask_own_value(visit, self._at, operation)
         finally:
             self._has_window = False
 
-    async def _ask_own_value(self, visit: Visit) -> None:
-        at, operation = self._at, self._shown.get(self._at)
-        if operation is None:
-            return
+    async def _ask_own_value(self, visit: Visit, at: CellAt, operation: ProposedCell) -> None:
         field = self._field(at[1])
         known = self._verdicts.get(at)
         value = cell_text(known.own if known and known.own else operation.cell)
@@ -419,8 +400,9 @@ class ReviewPage:
 
     def _mark(self, cells: Iterable[CellAt], word: str) -> None:
         """Decide cells, except those edited or refused one by one."""
-        open_cells = list(cells)
-        marked = [at for at in open_cells if not self._keeps_verdict(at, word)]
+        open_cells, decided = list(cells), self._verdicts
+        kept_words = ("edited", "refused") if word == "accepted" else ("edited",)
+        marked = [at for at in open_cells if at not in decided or decided[at].word not in kept_words]
         self._verdicts |= {at: ReviewVerdict(word=word) for at in marked}
         for at in self._lines:
             self._update_line(at)
@@ -429,10 +411,6 @@ class ReviewPage:
         done = t("{cells} marked to {act}.", cells=counted_text(len(marked), "cell"), act=t(VERDICT_NAMES[word]))
         kept = t("{cells} rejected or edited before: unchanged.", cells=counted_text(stay, "cell")) if stay else ""
         show_notice(" ".join(filter(None, (done, kept, t("Press Enter to apply.")))))
-
-    def _keeps_verdict(self, at: CellAt, word: str) -> bool:
-        decided = self._verdicts.get(at)
-        return decided is not None and (decided.own is not None or (word, decided.word) == ("accepted", "refused"))
 
     async def _apply(self) -> None:
         if not self._verdicts:
@@ -443,15 +421,11 @@ class ReviewPage:
         await visit.table(self._table.id)
         done = (await decide_proposal(visit.services, self._decision())).applied
         self._verdicts.clear()
-        accepted = done.cells - done.edited
-        counts = {"accepted": accepted, "edited": done.edited, "refused": done.refused}
-        said = [t("{accepted} accepted, {edited} edited, {refused} rejected.", **counts)]
-        said += filter(None, [kept_values_text(done)])
-        if done.conflicts:
-            said.append(t("{count} changed since then and kept.", count=done.conflicts))
-        if done.too_late:
-            said.append(t("{count} decided by another person.", count=done.too_late))
-        show_notice(" ".join(said))
+        counts = {"accepted": done.cells - done.edited, "edited": done.edited, "refused": done.refused}
+        said = t("{accepted} accepted, {edited} edited, {refused} rejected.", **counts)
+        conflicts = t("{count} changed since then and kept.", count=done.conflicts) if done.conflicts else ""
+        late = t("{count} decided by another person.", count=done.too_late) if done.too_late else ""
+        show_notice(" ".join(filter(None, (said, kept_values_text(done), conflicts, late))))
         head = await visit.services.store.proposals.get(self._head.id)
         if head.status != "open":
             ui.navigate.to(f"/tables/{self._table.id}")
@@ -461,21 +435,19 @@ class ReviewPage:
         await self._show_page()
 
     def _decision(self) -> DecideProposal:
-        def cells(word: str) -> tuple[CellPlace, ...]:
-            chosen = [at for at, verdict in self._verdicts.items() if verdict.word == word]
-            return tuple(CellPlace(row_id=row_id, field=field) for row_id, field in chosen)
-
-        edited = [
-            OwnCell(row_id=row_id, field=field, value=verdict.text)
-            for (row_id, field), verdict in self._verdicts.items()
-            if verdict.own is not None
-        ]
+        places: dict[str, list[CellPlace]] = {word: [] for word in VERDICT_NAMES}
+        edited: list[OwnCell] = []
+        for (row_id, field), verdict in self._verdicts.items():
+            if verdict.own is not None:
+                edited.append(OwnCell(row_id=row_id, field=field, value=verdict.text))
+            else:
+                places[verdict.word].append(CellPlace(row_id=row_id, field=field))
         return DecideProposal(
             proposal_id=self._head.id,
-            accepted=cells("accepted"),
-            refused=cells("refused"),
+            accepted=tuple(places["accepted"]),
+            refused=tuple(places["refused"]),
             edited=tuple(edited),
-            emptied=cells("emptied"),
+            emptied=tuple(places["emptied"]),
         )
 
     # ── names ────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -506,10 +478,6 @@ async def read_operations(services: Services, proposal_id: str, page: list[CellA
     return found
 
 
-def empty_reason_text(cell: Cell) -> str:
-    return t("empty: {reason}", reason=reason_text(cell.reason))
-
-
 # ── verdicts ────────────────────────────────────────────────────────────────────────────────────────────────────────
 # Decisions that are not applied yet. A person who was cut off finds them again.
 
@@ -524,9 +492,5 @@ class ReviewVerdict(msgspec.Struct, frozen=True):
 
 Verdicts = dict[CellAt, ReviewVerdict]
 
+# By person and proposal.
 _verdicts: ServerMemory[Verdicts] = ServerMemory(Verdicts, most=100)
-
-
-def get_review_verdicts(seen: Visit, proposal_id: str) -> Verdicts:
-    """Return the person's decisions that are not applied yet."""
-    return _verdicts.of(seen, (seen.person.id, proposal_id))

@@ -8,10 +8,9 @@ from itertools import accumulate
 from typing import Any
 
 from nicegui import ui
-from nicegui.element import Element
 
 from tablewright.domain.model import Cell, Row, Struct, Table
-from tablewright.domain.run import Event, Progress, Run
+from tablewright.domain.run import Progress, Run
 from tablewright.domain.text import cell_text, format_cell_confidence, shorten_text
 from tablewright.errors import NotFound
 from tablewright.interfaces.page.elements import (
@@ -75,9 +74,7 @@ class RunList:
         self.names: dict[str, str] = {}
 
     async def show(self) -> None:
-        self.runs = await self.seen.services.jobs.all(self.table_id, limit=MAX_LISTED_RUNS)
-        await self.read_names()
-        await self.report(before={})
+        await self.read()
         self.listed = ui.refreshable(self.show_list)
         with page_card(t("All runs")):
             self.listed()
@@ -86,24 +83,21 @@ class RunList:
         if self.runs:
             await self.show_charts()
 
-    async def read_names(self) -> None:
-        self.names = {each.id: each.name for each in await self.seen.services.tables()}
-
-    async def report(self, before: Mapping[str, Run]) -> None:
-        """Read the reports of runs that have changed."""
+    async def read(self) -> bool:
+        """Read the runs and the reports of those that have changed; True if any has."""
+        services = self.seen.services
+        before, self.runs = self.runs, await services.jobs.all(self.table_id, limit=MAX_LISTED_RUNS)
+        if {run.id for run in self.runs} - {run.id for run in before}:
+            self.names = {each.id: each.name for each in await services.tables()}
+        # A report reads the run's cells, so only those of changed runs are made again.
         for run in self.runs:
-            # A report reads the run's cells, so only those of changed runs are made again.
-            if run != before.get(run.id):
-                self.reports[run.id] = await show_run(self.seen.services, run)
+            if run not in before:
+                self.reports[run.id] = await show_run(services, run)
+        return self.runs != before
 
     async def look(self) -> None:
         self.seen = await visit_now()
-        before = {run.id: run for run in self.runs}
-        self.runs = await self.seen.services.jobs.all(self.table_id, limit=MAX_LISTED_RUNS)
-        if self.runs != [*before.values()]:
-            if {run.id for run in self.runs} - before.keys():
-                await self.read_names()
-            await self.report(before)
+        if await self.read():
             self.listed.refresh()
 
     def show_list(self) -> None:
@@ -152,16 +146,13 @@ class RunList:
         first = next((run.table_id for run in self.runs if run.table_id in tables), next(iter(tables)))
         charts = ui.refreshable(self.show_figures)
 
-        async def choose(event: Any) -> None:
-            await charts.refresh(event.value)
-
         with page_card(t("Table statistics")):
             with flex_row():
                 show_heading(t("Table statistics")).classes("tw-grow")
                 if len(tables) > 1:
-                    ui.select(tables, value=first, label=t("Table"), on_change=choose).style(
-                        "min-width: 180px; max-width: 100%"
-                    )
+                    chosen = ui.select(tables, value=first, label=t("Table"))
+                    chosen.on_value_change(lambda event: charts.refresh(event.value))
+                    chosen.style("min-width: 180px; max-width: 100%")
             await charts(first)
 
     async def show_figures(self, table_id: str) -> None:
@@ -180,15 +171,7 @@ class RunList:
                 show_coverage_chart(figures)
             with ui.element("div"):
                 show_heading(t("Sources by domain"), level=3)
-                if figures.domains:
-                    show_domains_chart(figures)
-                else:
-                    show_remark(t("None of its cells cites a web page yet."))
-
-
-def may_see_run(seen: Visit, run: Run) -> bool:
-    """Return True for runs of the person's tables, and for those of no table, such as reading documents."""
-    return seen.person.sees(run.table_id) if run.table_id else True
+                show_domains_chart(figures)
 
 
 def run_name(run: Run, total: int) -> str:
@@ -242,7 +225,8 @@ async def run_page(run_id: str) -> None:
 
 async def visible_run(seen: Visit, run_id: str) -> Run:
     run = await seen.services.jobs.get(run_id)
-    if not may_see_run(seen, run):
+    # Runs of no table, such as reading documents, are seen by all.
+    if run.table_id and not seen.person.sees(run.table_id):
         raise NotFound(t("There is no run {run_id}.", run_id=run_id))
     return run
 
@@ -259,15 +243,13 @@ class OpenRun:
         tables = {each.id: each.name for each in await self.seen.services.tables()}
         self.table_name = tables.get(self.run.table_id, "")
         ui.link(t("← All runs"), "/runs")
-        self.head = ui.refreshable(self.show_head)
-        self.state = ui.refreshable(self.show_state)
+        self.head, self.state = ui.refreshable(self.show_head), ui.refreshable(self.show_state)
         with page_card(t("Status")):
             self.head()
             self.state()
         with titled_card(t("Log")):
-            self.feed = (
-                ui.element("ul").classes("tw-steps tw-feed").props(f'tabindex=0 aria-label="{t("Log of the run")}"')
-            )
+            self.feed = ui.element("ul").classes("tw-steps tw-feed").props("tabindex=0")
+            self.feed.props["aria-label"] = t("Log of the run")
         # The log arrives by itself; only status and figures are read again.
         ui.timer(1.0, self.look)
         # The events before the last LOG_LINES would be removed as soon as they were drawn.
@@ -276,8 +258,11 @@ class OpenRun:
     async def follow(self, after: int) -> None:
         """Add the events of the run, the newest on top."""
         async for event in self.seen.services.jobs.watch(self.run.id, after=after):
-            with self.feed:
-                show_event(event).move(target_index=0)
+            with self.feed, ui.element("li") as line:
+                # Hours and minutes; the day is in the line of the figures.
+                inline_text(format_page_time(event.at)[-5:]).classes("tw-muted tw-small")
+                inline_text(shorten_text(progress_text(event.progress), 300))
+            line.move(target_index=0)
             # The log of a long run would otherwise grow without bound in the browser.
             for old in self.feed.default_slot.children[LOG_LINES:]:
                 old.delete()
@@ -297,10 +282,8 @@ class OpenRun:
 
     async def awaits_review(self) -> bool:
         proposal_id = self.report.proposal_id
-        return (
-            bool(proposal_id)
-            and (await self.seen.services.store.proposals.get(proposal_id, counted=False)).status == "open"
-        )
+        proposals = self.seen.services.store.proposals
+        return bool(proposal_id) and (await proposals.get(proposal_id, counted=False)).status == "open"
 
     def show_head(self) -> None:
         """Show the buttons, apart from what changes all the time: a button must not be replaced under the finger."""
@@ -325,14 +308,11 @@ class OpenRun:
                 t("answered without the model"): report.degraded,
                 t("rows skipped because they lack what the question needs"): report.incomplete,
             }
-            if report.found or report.empty or any(others.values()):
+            empty = {t("empty: {reason}", reason=reason_text(reason)): count for reason, count in report.empty.items()}
+            counts = {t("found"): report.found, **empty, **{what: count for what, count in others.items() if count}}
+            if any(counts.values()):
                 show_heading(t("Result"), level=3)
-                lines = [[t("found"), f"{report.found:,}"]]
-                lines += [
-                    [t("empty: {reason}", reason=reason_text(reason)), f"{count:,}"]
-                    for reason, count in report.empty.items()
-                ]
-                lines += [[what, f"{count:,}"] for what, count in others.items() if count]
+                lines = [[what, f"{count:,}"] for what, count in counts.items()]
                 show_table_grid([t("Cells"), t("Count")], lines, t("Cells by result"))
 
     def figures(self) -> None:
@@ -369,24 +349,14 @@ class OpenRun:
         await stop_followed_run(self.run)
 
     async def pause(self) -> None:
-        now = await visit_now("run")
-        await visible_run(now, self.run.id)
+        await visible_run(now := await visit_now("run"), self.run.id)
         await pause_run(now.services, RunRequest(run_id=self.run.id))
         show_notice(t("Pausing. What was found is kept."))
 
     async def resume(self) -> None:
-        now = await visit_now("run")
-        await visible_run(now, self.run.id)
+        await visible_run(now := await visit_now("run"), self.run.id)
         await resume_run(now.services, ResumeRun(run_id=self.run.id))
         ui.navigate.reload()
-
-
-def show_event(event: Event) -> Element:
-    with ui.element("li") as line:
-        # Hours and minutes; the day is in the line of the figures.
-        inline_text(format_page_time(event.at)[-5:]).classes("tw-muted tw-small")
-        inline_text(shorten_text(progress_text(event.progress), 300))
-    return line
 
 
 def progress_text(news: Progress) -> str:
@@ -458,7 +428,6 @@ def show_coverage_chart(figures: ChartFigures) -> None:
     series = [
         {
             "name": t(label),
-            "type": "bar",
             "stack": "cells",
             "barMaxWidth": 22,
             "itemStyle": {"color": colour},
@@ -467,45 +436,45 @@ def show_coverage_chart(figures: ChartFigures) -> None:
         for kind, (label, colour) in kinds.items()
         if any(counts.get(kind) for counts in figures.columns.values())
     ]
-    show_chart(
-        t(
-            "Coverage and confidence of {value} in {rows}",
-            value=counted_text(len(names), "column"),
-            rows=counted_text(figures.rows, "row"),
-        ),
-        {
-            "legend": {"type": "scroll", "top": 0, "textStyle": {"color": INK}},
-            "grid": {"left": 8, "right": 16, "top": 36, "bottom": 8, "containLabel": True},
-            "xAxis": {"type": "value", "minInterval": 1, **chart_axis()},
-            "yAxis": {"type": "category", "data": [display_text(name, 28) for name in names], **chart_axis()},
-            "series": series,
-        },
-        # 30 pixels for a bar with its gap, 80 for the legend and the axis.
-        height=max(220, 80 + 30 * len(names)),
+    shown = {"value": counted_text(len(names), "column"), "rows": counted_text(figures.rows, "row")}
+    show_bar_chart(
+        t("Coverage and confidence of {value} in {rows}", **shown),
+        [display_text(name, 28) for name in names],
+        series,
+        legend={"type": "scroll", "top": 0, "textStyle": {"color": INK}},
     )
 
 
 def show_domains_chart(figures: ChartFigures) -> None:
+    if not figures.domains:
+        show_remark(t("None of its cells cites a web page yet."))
+        return
     found = figures.domains[::-1]
     bars = {
         "name": "Cells",
-        "type": "bar",
         "barMaxWidth": 22,
         "itemStyle": {"color": SEA},
         "label": {"show": True, "position": "right", "color": INK},
         "data": [count for _, count in found],
     }
-    show_chart(
-        t("Cells by source domain"),
-        {
-            "grid": {"left": 8, "right": 32, "top": 8, "bottom": 8, "containLabel": True},
-            "xAxis": {"type": "value", "minInterval": 1, **chart_axis()},
-            "yAxis": {"type": "category", "data": [display_text(domain, 40) for domain, _ in found], **chart_axis()},
-            "series": [bars],
-        },
-        # As above, without a legend.
-        height=max(160, 60 + 28 * len(found)),
-    )
+    show_bar_chart(t("Cells by source domain"), [display_text(domain, 40) for domain, _ in found], [bars])
+
+
+def show_bar_chart(
+    label: str, names: Sequence[str], series: Sequence[dict[str, Any]], legend: dict[str, Any] | None = None
+) -> None:
+    """Draw a horizontal bar for each name."""
+    # In pixels: the legend takes the place above the bars, and the labels of values that at their right.
+    edges = {"left": 8, "right": 16 if legend else 32, "top": 36 if legend else 8, "bottom": 8, "containLabel": True}
+    # 30 pixels for a bar with its gap, 80 for the legend and the axis.
+    height = max(220, 80 + 30 * len(names)) if legend else max(160, 60 + 28 * len(names))
+    options = {
+        "grid": edges,
+        "xAxis": {"type": "value", "minInterval": 1, **chart_axis()},
+        "yAxis": {"type": "category", "data": list(names), **chart_axis()},
+        "series": [{"type": "bar", **each} for each in series],
+    }
+    show_chart(label, options | ({"legend": legend} if legend else {}), height=height)
 
 
 def show_cost_chart(runs: Sequence[Run]) -> None:
@@ -513,9 +482,8 @@ def show_cost_chart(runs: Sequence[Run]) -> None:
     # The list has the newest first; a sum over time starts with the oldest.
     inorder = sorted(runs, key=lambda run: run.started_at)
     spent = list(accumulate(run.usage.cost_usd for run in inorder))
-    show_remark(
-        t("{value} in the last {value2}.", value=format_dollars(spent[-1]), value2=counted_text(len(runs), "run"))
-    )
+    counted = counted_text(len(runs), "run")
+    show_remark(t("{value} in the last {value2}.", value=format_dollars(spent[-1]), value2=counted))
     if not spent[-1]:
         return
     line = {

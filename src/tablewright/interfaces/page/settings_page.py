@@ -5,7 +5,10 @@ here."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import os
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from functools import partial
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from nicegui import ui
@@ -14,11 +17,29 @@ from nicegui.elements.mixins.value_element import ValueElement
 
 from tablewright.domain.health import Check
 from tablewright.errors import TablewrightError, UsageError
-from tablewright.interfaces.page.elements import flex_row, show_chip, show_paragraph, show_remark, titled_page
-from tablewright.interfaces.page.frame import error_advice, hide_paths, show_heading, show_notice, visit_now
-from tablewright.interfaces.page.model_downloads import ModelDownloads
+from tablewright.interfaces.page.elements import (
+    flex_row,
+    loading_button,
+    progress_bar,
+    show_chip,
+    show_paragraph,
+    show_remark,
+    small_button,
+    titled_page,
+)
+from tablewright.interfaces.page.frame import (
+    current_visit,
+    error_advice,
+    hide_paths,
+    show_heading,
+    show_notice,
+    visit_now,
+)
+from tablewright.interfaces.page.live import PageTask, page_tasks
 from tablewright.interfaces.page.words import t, translate_choices
 from tablewright.messages.catalogue import LANGUAGES, PageText
+from tablewright.operations.health import ModelShown, PullModel, list_models, pull_model
+from tablewright.operations.operation import NoInput
 from tablewright.operations.settings import (
     ListOfferedModels,
     SaveSettings,
@@ -52,18 +73,15 @@ async def settings_page() -> None:
             part(visit.server.settings).build()
 
 
-# Choices that are no provider of their own: each shows other fields.
-NO_MODEL_CHOICE = "builtin"
-ENDPOINT_CHOICE = "endpoint"
-LOCAL_CHOICE = "local"
+# "builtin", "local" and "endpoint" are no providers of their own: each shows other fields.
 MODEL_PROVIDERS: PageText[dict[str, str]] = {
-    NO_MODEL_CHOICE: "No model",
+    "builtin": "No model",
     "anthropic": "Anthropic",
     "google": "Google Gemini",
     "openai": "OpenAI",
     "ollama": "Ollama on this computer",
-    LOCAL_CHOICE: "A model downloaded to this computer",
-    ENDPOINT_CHOICE: "Another OpenAI-compatible server",
+    "local": "A model downloaded to this computer",
+    "endpoint": "Another OpenAI-compatible server",
 }
 
 
@@ -169,31 +187,31 @@ class SettingsCard:
     async def test(self) -> None:
         assert self.tests
         self.result.clear()
-        self.testing.props("loading")
-        try:
+        with loading_button(self.testing), self.shown_errors():
             visit = await visit_now("administer")
             found = await try_settings(visit.services, TrySettings(part=self.tests, changes=self.changes()))
             self.show(found.ok, self.describe(found), *([found.advice] if "TABLEWRIGHT_" not in found.advice else []))
+
+    @contextmanager
+    def shown_errors(self) -> Iterator[None]:
+        """Show an error in the card."""
+        try:
+            yield
         except TablewrightError as error:
             self.show(False, error.what, *error_advice(error))
-        finally:
-            self.testing.props(remove="loading")
 
     def describe(self, found: Check) -> str:
         return found.detail
 
     async def save(self) -> None:
-        try:
+        with self.shown_errors():
             visit = await visit_now("administer")
             await save_settings(visit.services, SaveSettings(changes=self.changes()))
-        except TablewrightError as error:
-            self.show(False, error.what, *error_advice(error))
-            return
-        self.settings = visit.server.settings
-        self.saved(self.settings)
-        self.result.clear()
-        show_notice(t("Saved and in use. Runs in progress keep the settings they started with."))
-        self.on_save()
+            self.settings = visit.server.settings
+            self.saved(self.settings)
+            self.result.clear()
+            show_notice(t("Saved and in use. Runs in progress keep the settings they started with."))
+            self.on_save()
 
 
 class ModelPart(SettingsCard):
@@ -205,7 +223,7 @@ class ModelPart(SettingsCard):
         provider, _, name = settings.model.partition(":")
         # An address of its own means another server that speaks OpenAI's protocol.
         if provider == "openai" and settings.model_base_url:
-            provider = ENDPOINT_CHOICE
+            provider = "endpoint"
         providers = translate_choices(MODEL_PROVIDERS)
         if provider not in providers:
             providers[provider] = settings.model
@@ -225,7 +243,7 @@ class ModelPart(SettingsCard):
         self.name.props["hint"] = t("Choose from the list, or type a name and press Enter")
         self.listing = ui.button(t("Show available models"), icon="list", on_click=self.list_names)
         self.listing.props("flat dense no-caps")
-        self.downloads = ModelDownloads(self.use_download)
+        self.downloads = ModelDownloads(lambda name: self.name.set_options([name], value=name))
         self.downloads.build()
         if "model" in self.elsewhere:
             self.name.disable()
@@ -235,12 +253,12 @@ class ModelPart(SettingsCard):
 
     def show_fields(self) -> None:
         chosen = self.provider.value
-        self.explained.set_visibility(chosen == NO_MODEL_CHOICE)
-        self.base_url.set_visibility(chosen in (ENDPOINT_CHOICE, "ollama"))
-        self.key.set_visibility(chosen in (*("anthropic", "google", "openai"), ENDPOINT_CHOICE))
-        self.name.set_visibility(chosen not in (NO_MODEL_CHOICE, LOCAL_CHOICE))
-        self.listing.set_visibility(chosen in MODEL_PROVIDERS and chosen not in (NO_MODEL_CHOICE, LOCAL_CHOICE))
-        self.downloads.box.set_visibility(chosen == LOCAL_CHOICE)
+        self.explained.set_visibility(chosen == "builtin")
+        self.base_url.set_visibility(chosen in ("endpoint", "ollama"))
+        self.key.set_visibility(chosen in (*("anthropic", "google", "openai"), "endpoint"))
+        self.name.set_visibility(chosen not in ("builtin", "local"))
+        self.listing.set_visibility(chosen in MODEL_PROVIDERS and chosen not in ("builtin", "local"))
+        self.downloads.box.set_visibility(chosen == "local")
 
     def choose(self) -> None:
         # Names of models differ between providers.
@@ -251,7 +269,7 @@ class ModelPart(SettingsCard):
     async def look_for_local(self) -> None:
         """Offer programs on this computer that serve models; they need no key."""
         found = await list_local_servers()
-        if not found or "model" in self.elsewhere or self.settings.model != NO_MODEL_CHOICE:
+        if not found or "model" in self.elsewhere or self.settings.model != "builtin":
             return
         with self.local:
             for server in found:
@@ -264,49 +282,37 @@ class ModelPart(SettingsCard):
                             count=len(server.models),
                         )
                     )
-                    ui.button(
-                        t("Use {name}", name=server.name), on_click=lambda server=server: self.use_local(server)
-                    ).props("outline dense no-caps padding='4px 12px'")
+                    use = partial(self.use_local, server)
+                    small_button(t("Use {name}", name=server.name), use, look="outline no-caps")
 
     def use_local(self, server: LocalServer) -> None:
-        self.provider.set_value(server.provider if server.provider == "ollama" else ENDPOINT_CHOICE)
+        self.provider.set_value(server.provider if server.provider == "ollama" else "endpoint")
         if server.provider != "ollama":
             self.base_url.set_value(server.base_url)
         self.name.set_options(list(server.models), value=server.models[0])
 
-    def use_download(self, name: str) -> None:
-        """Choose a model of the catalog that has been downloaded."""
-        self.name.set_options([name], value=name)
-
     async def list_names(self) -> None:
         visit = await visit_now("administer")
-        self.listing.props("loading")
-        provider = "openai" if self.provider.value == ENDPOINT_CHOICE else self.provider.value
-        try:
+        provider = "openai" if self.provider.value == "endpoint" else self.provider.value
+        with loading_button(self.listing), self.shown_errors():
             request = ListOfferedModels(provider=provider, changes=self.access())
             names = list((await list_offered_models(visit.services, request)).names)
-        except TablewrightError as error:
-            self.show(False, error.what, *error_advice(error))
-            return
-        finally:
-            self.listing.props(remove="loading")
-        kept = self.name.value if self.name.value in names else None
-        self.name.set_options(names, value=kept)
-        self.name.run_method("showPopup")
+            self.name.set_options(names, value=self.name.value if self.name.value in names else None)
+            self.name.run_method("showPopup")
 
     def access(self) -> dict[str, str]:
         """Return the settings that reach the chosen provider: its address and key. The model's name stays as it is."""
-        provider = "openai" if self.provider.value == ENDPOINT_CHOICE else self.provider.value
-        address = (self.base_url.value or "").strip() if self.provider.value in (ENDPOINT_CHOICE, "ollama") else ""
-        if self.provider.value == ENDPOINT_CHOICE and not address:
+        provider = "openai" if self.provider.value == "endpoint" else self.provider.value
+        address = (self.base_url.value or "").strip() if self.provider.value in ("endpoint", "ollama") else ""
+        if self.provider.value == "endpoint" and not address:
             raise UsageError(t("The address of the server is missing."), advice=t("The address usually ends in /v1."))
         model = f"{provider}:{self.name.value or '-'}"
         return {"model": model, "model_base_url": address, **self.typed("model_api_key")}
 
     def changes(self) -> dict[str, str]:
         provider = self.provider.value
-        if provider == NO_MODEL_CHOICE:
-            return {"model": NO_MODEL_CHOICE, "model_base_url": "", "model_api_key": ""}
+        if provider == "builtin":
+            return {"model": "builtin", "model_base_url": "", "model_api_key": ""}
         if provider not in MODEL_PROVIDERS:
             return {"model": self.settings.model}
         if not self.name.value:
@@ -434,6 +440,101 @@ class LanguagePart(SettingsCard):
 
     def saved(self, settings: Settings) -> None:
         ui.navigate.reload()
+
+
+# ── downloads of models ──────────────────────────────────────────────────────────────────────────────────────────────
+
+
+class ModelDownloads:
+    """The list of models to download; `use` is called with the name of the chosen one."""
+
+    def __init__(self, use: Callable[[str], object]) -> None:
+        self._use = use
+        self._seen = current_visit()
+        self._chosen = ""
+        self._busy = False
+
+    def build(self) -> None:
+        self.box = ui.element("div").classes("tw-column")
+        self._list = ui.refreshable(self._show)
+
+        async def show_first() -> None:
+            with self.box:
+                await self._list()
+
+        with self.box:
+            show_remark(
+                t("Qwen models, free to use. Each download is verified against the checksum published by its maker.")
+            )
+            # Reading the list of models takes a moment, so the page is shown first.
+            ui.timer(0.1, show_first, once=True)
+        ui.timer(1.0, self._look)
+
+    async def _show(self) -> None:
+        installed = computer_memory_gigabytes()
+        for model in (await list_models(self._seen.services, NoInput())).catalog:
+            with ui.element("section").classes("tw-model"):
+                self._show_model(model, installed)
+
+    def _show_model(self, model: ModelShown, installed: float) -> None:
+        size, needed = f"{model.size / 1e9:.1f}", str(model.memory)
+        with flex_row():
+            show_paragraph(model.name, "tw-strong tw-grow")
+            if model.pulled:
+                show_chip(t("downloaded"), "high")
+                label = t("Chosen") if model.name == self._chosen else t("Use this model")
+                small_button(label, partial(self._choose, model.name))
+            elif not page_tasks(self._seen).under_way(f"model {model.name}"):
+                begin = partial(self._begin, model.name)
+                small_button(t("Download {size} GB", size=size), begin, icon="download")
+        show_remark(f"{model.about} {t('Needs {needed} GB of memory.', needed=needed)} {model.licence}")
+        if installed and installed < model.memory:
+            show_paragraph(
+                t("This computer has only {installed} GB.", installed=f"{installed:.0f}"),
+                "tw-small tw-problem",
+            )
+        under_way = page_tasks(self._seen).get(f"model {model.name}")
+        if under_way is not None and not under_way.ended:
+            progress_bar(under_way.fraction, t("Progress of the download"))
+            done, total = under_way.done / 1e9, under_way.total / 1e9
+            show_remark(t("{done} of {total} GB", done=f"{done:.2f}", total=f"{total:.2f}") if total else t("Starting"))
+        elif under_way is not None and under_way.problem:
+            show_paragraph(hide_paths(under_way.problem), "tw-small tw-problem")
+
+    def _choose(self, name: str) -> None:
+        self._chosen = name
+        self._use(name)
+        self._list.refresh()
+
+    async def _begin(self, name: str) -> None:
+        """Start a download, which continues when the page is closed; the next attempt resumes a partial one."""
+        now = await visit_now("administer")
+
+        async def fetch(task: PageTask) -> None:
+            def progress(done: int, total: int) -> None:
+                task.done, task.total = done, total
+
+            await pull_model(now.services, PullModel(name=name), watch=progress)
+
+        page_tasks(now).begin(f"model {name}", "Downloading", fetch)
+        self._busy = True
+        self._list.refresh()
+
+    async def _look(self) -> None:
+        models, tasks = (await list_models(self._seen.services, NoInput())).catalog, page_tasks(self._seen)
+        busy = any(tasks.under_way(f"model {model.name}") for model in models)
+        # One more refresh after the end shows the result.
+        if busy or self._busy:
+            self._list.refresh()
+        self._busy = busy
+
+
+def computer_memory_gigabytes() -> float:
+    """Return the memory of this computer; 0 if the system does not report it."""
+    try:
+        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") / 1e9
+    except (ValueError, OSError, AttributeError):
+        return 0.0
 
 
 # In the order of the page: first what a run cannot do without.

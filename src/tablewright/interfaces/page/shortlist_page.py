@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
 
@@ -13,7 +14,6 @@ from tablewright.domain.model import Step
 from tablewright.domain.run import Progress
 from tablewright.domain.shortlist import (
     Card,
-    CellRef,
     ChatReply,
     Phase,
     ReplySentence,
@@ -155,17 +155,12 @@ def shortlist_line(state: ShortlistState) -> list[GridContent]:
 
     def wanted() -> None:
         first = form_message_text(next((each.text for each in state.messages if each.role == "user"), ""))
-        ui.link(
-            display_text(state.requirements.product_type or first or t("Not specified yet"), 120),
-            f"/shortlist/{state.id}",
-        )
+        named = state.requirements.product_type or first or t("Not specified yet")
+        ui.link(display_text(named, 120), f"/shortlist/{state.id}")
         show_remark(display_text(first, 160))
 
-    def phase() -> None:
-        label, look = phases[state.phase]
-        show_chip(t(label), look)
-
-    return [wanted, phase, format_page_time(state.created_at)]
+    label, look = phases[state.phase]
+    return [wanted, partial(show_chip, t(label), look), format_page_time(state.created_at)]
 
 
 @ui.page("/shortlist/{shortlist_id}", title="Shortlist · Tablewright")
@@ -177,10 +172,6 @@ async def shortlist_page(shortlist_id: str) -> None:
         if await can_share():
             share_button("shortlist", state.id)
         await AdviceView(seen, state).show()
-
-
-def turn_key(shortlist_id: str) -> str:
-    return f"shortlist {shortlist_id}"
 
 
 def begin_turn(now: Visit, shortlist_id: str, words: str) -> PageTask:
@@ -210,7 +201,7 @@ def begin_turn(now: Visit, shortlist_id: str, words: str) -> PageTask:
 
     # Shown at once; the stored conversation has the message only when the turn ends.
     talk.asked = words
-    return page_tasks(now).begin(turn_key(shortlist_id), "Thinking", turn)
+    return page_tasks(now).begin(f"shortlist {shortlist_id}", "Thinking", turn)
 
 
 class AdviceView:
@@ -230,8 +221,13 @@ class AdviceView:
         return GetShortlist(shortlist=self.state.id)
 
     @property
+    def turn(self) -> PageTask | None:
+        """The newest turn, whichever page took it."""
+        return page_tasks(self.seen).get(f"shortlist {self.state.id}")
+
+    @property
     def is_busy(self) -> bool:
-        return page_tasks(self.seen).under_way(turn_key(self.state.id))
+        return self.turn is not None and not self.turn.ended
 
     async def show(self) -> None:
         note_page_table(self.state.table_id)
@@ -262,12 +258,8 @@ class AdviceView:
             return
         with flex_row().props(f'role=list aria-label="{t("Conditions")}"'):
             for wish in wishes:
-                shown = (
-                    f"{localize_column_name(wish.column, language)} {wish.wanted(language)}"
-                    if wish.column
-                    else wish.words
-                )
-                shown = shown.replace("<=", "≤").replace(">=", "≥")
+                condition = f"{localize_column_name(wish.column, language)} {wish.wanted(language)}"
+                shown = (condition if wish.column else wish.words).replace("<=", "≤").replace(">=", "≥")
                 with show_chip(shown, "" if wish.column else "low").props("role=listitem"):
                     ui.tooltip(t("Excludes candidates") if wish.hard else t("Counts towards the rank"))
 
@@ -290,9 +282,8 @@ class AdviceView:
             ("More options", "/more"),
             ("Export CSV", "/export"),
         )
-        self.shows_work = self.is_busy
+        task, self.shows_work = self.turn, self.is_busy
         if self.shows_work:
-            task = page_tasks(self.seen).get(turn_key(self.state.id))
             show_paragraph(form_message_text(self.talk.asked), "tw-mine").style("align-self: flex-end")
             with page_card(t("Working")).props("aria-live=polite"):
                 self.what = show_paragraph("")
@@ -300,23 +291,21 @@ class AdviceView:
             if task is not None:
                 self.show_progress(task)
             return
-        problem = page_tasks(self.seen).get(turn_key(self.state.id))
-        if problem is not None and problem.problem:
-            show_problem(problem.problem)
+        if task is not None and task.problem:
+            show_problem(task.problem)
         if not self.seen.person.may_change:
             return
         if self.state.buttons:
             with flex_row():
                 for number, label in enumerate(self.state.buttons):
-                    ui.button(label, on_click=lambda label=label: self.say(label)).props(
-                        "unelevated" if number == 0 else "outline"
-                    )
+                    look = "outline" if number else "unelevated"
+                    ui.button(label, on_click=partial(self.say, label)).props(look)
         if self.state.waiting == "requirements":
             self.show_wishes()
         elif self.state.has_presented:
             with flex_row():
                 for label, command in actions:
-                    ui.button(t(label), on_click=lambda command=command: self.say(command)).props("outline dense")
+                    ui.button(t(label), on_click=partial(self.say, command)).props("outline dense")
         message_form(t("Your message"), t("Send"), self.say, most=MAX_MESSAGE_CHARACTERS)
 
     def show_wishes(self) -> None:
@@ -329,11 +318,8 @@ class AdviceView:
                     label = t("Make it a preference") if wish.hard else t("Make it a requirement")
                     if wish.column:
                         icon_button("lock" if wish.hard else "lock_open", label, partial(self.say, f"/{turn} {number}"))
-                    icon_button(
-                        "close",
-                        t("Remove {words}", words=display_text(wish.words, 60)),
-                        partial(self.say, f"/drop {number}"),
-                    )
+                    label = t("Remove {words}", words=display_text(wish.words, 60))
+                    icon_button("close", label, partial(self.say, f"/drop {number}"))
 
     def show_progress(self, task: PageTask) -> None:
         self.what.set_text(display_text(task.step, 200))
@@ -356,7 +342,7 @@ class AdviceView:
 
     async def look(self) -> None:
         """Show the table as it fills and the reply when it arrives, also to a message of another page."""
-        task = page_tasks(self.seen).get(turn_key(self.state.id))
+        task = self.turn
         if task is not None and not task.ended:
             if not self.was_busy:
                 self.was_busy = True
@@ -394,12 +380,8 @@ def show_advice(reply: ChatReply, table_id: str, file: tuple[str, bytes] | None)
     for best in reply.cards:
         show_candidate_card(best, table_id)
     if reply.rows:
-        rows: list[list[GridContent]] = [list(line) for line in reply.rows]
-        if reply.cards:
-            with ui.expansion(t("Side by side")).props("dense"):
-                show_table_grid(reply.columns, rows, t("Comparison"))
-        else:
-            show_table_grid(reply.columns, rows, t("Comparison"))
+        with ui.expansion(t("Side by side")).props("dense") if reply.cards else nullcontext():
+            show_table_grid(reply.columns, reply.rows, t("Comparison"))
     if reply.listings:
         show_table_grid(
             [t("Product"), t("Shop"), t("Price"), t("In stock"), t("Seen")],
@@ -410,11 +392,8 @@ def show_advice(reply: ChatReply, table_id: str, file: tuple[str, bytes] | None)
         show_sentence(each, table_id)
     if file is not None:
         name, content = file
-        ui.button(
-            t("Download {name}", name=display_text(name, 80)),
-            icon="download",
-            on_click=lambda: ui.download.content(content, name),
-        ).props("outline").style("align-self: flex-start")
+        label, send = t("Download {name}", name=display_text(name, 80)), partial(ui.download.content, content, name)
+        ui.button(label, icon="download", on_click=send).props("outline").style("align-self: flex-start")
 
 
 def show_sentence(each: ReplySentence, table_id: str) -> None:
@@ -425,11 +404,7 @@ def show_sentence(each: ReplySentence, table_id: str) -> None:
         for cell in list({cell.field: cell for cell in reversed(each.cells)}.values())[::-1][:6]:
             button = inline_text(cell.field, "button").classes("tw-cite").props("type=button")
             button.props["aria-label"] = t("Show the source of {field}", field=display_text(cell.field, 60))
-            button.on("click", partial(open_cell_ref, table_id, cell))
-
-
-async def open_cell_ref(table_id: str, cell: CellRef) -> None:
-    await open_cell_evidence(table_id, cell.row_id, cell.field)
+            button.on("click", partial(open_cell_evidence, table_id, cell.row_id, cell.field))
 
 
 def show_candidate_card(best: Card, table_id: str) -> None:
@@ -442,31 +417,18 @@ def show_candidate_card(best: Card, table_id: str) -> None:
                 if best.best_for:
                     show_remark(t("Best for {best_for}", best_for=display_text(best.best_for, 80)))
                 if best.is_open:
-                    inline_text(translate("shortlist", "not known to meet every must", page_language())).classes(
-                        "tw-chip"
-                    )
-            score = inline_text(f"{best.score:.2f}").classes("tw-chip")
+                    show_chip(translate("shortlist", "not known to meet every must", page_language()))
+            score = show_chip(f"{best.score:.2f}")
             score.props["aria-label"] = t("Score {score} of 1", score=f"{best.score:.2f}")
         for each in best.said:
             show_sentence(each, table_id)
         if best.parts:
-            with ui.expansion(t("Score breakdown")).props("dense"):
-                show_parts(best)
-
-
-def show_parts(best: Card) -> None:
-    with ui.element("div").classes("tw-parts"):
-        for part in best.parts:
-            show_paragraph(f"{part.field}: {part.why}" if part.why else part.field)
-            progress_bar(
-                part.score,
-                t(
-                    "{field}: {score} of 1, weight {weight}",
-                    field=display_text(part.field, 60),
-                    score=f"{part.score:.2f}",
-                    weight=f"{part.weight:.2f}",
-                ),
-            )
+            with ui.expansion(t("Score breakdown")).props("dense"), ui.element("div").classes("tw-parts"):
+                for part in best.parts:
+                    show_paragraph(f"{part.field}: {part.why}" if part.why else part.field)
+                    figures = {"score": f"{part.score:.2f}", "weight": f"{part.weight:.2f}"}
+                    field = display_text(part.field, 60)
+                    progress_bar(part.score, t("{field}: {score} of 1, weight {weight}", field=field, **figures))
 
 
 def listing_line(offer: ShopListing) -> Sequence[GridContent]:

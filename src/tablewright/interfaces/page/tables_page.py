@@ -6,6 +6,7 @@ import json
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
+from typing import Any, cast
 
 from msgspec.structs import replace
 from nicegui import events, ui
@@ -23,8 +24,10 @@ from tablewright.interfaces.page.elements import (
     build_dialog,
     dialog_buttons,
     file_drop_area,
+    filter_chip,
     flex_row,
     format_page_time,
+    loading_button,
     show_paragraph,
     show_remark,
     titled_page,
@@ -86,9 +89,8 @@ def show_first_visit(visit: Visit) -> None:
         sample_button(first=True)
         show_remark(t(ABOUT_SAMPLE))
         if visit.person.may_administer:
-            ui.button(t("Set up in three steps"), icon="tune", on_click=lambda: ui.navigate.to("/start")).props(
-                "outline"
-            )
+            start = partial(ui.navigate.to, "/start")
+            ui.button(t("Set up in three steps"), icon="tune", on_click=start).props("outline")
             show_remark(t("A model, a search engine, a first table. Each step can be skipped."))
     show_heading(t("Start with your own rows"))
     show_new_table_buttons()
@@ -102,8 +104,7 @@ def show_tables(tables: list[TableSummary]) -> None:
     def is_wanted(table: TableSummary) -> bool:
         named = f"{table.name} {' '.join(table.tags)}".casefold()
         # Every word must match, in any order.
-        words = wanted["words"].casefold().split()
-        return all(word in named for word in words) and wanted["tag"] in ("", *table.tags)
+        return wanted["tag"] in ("", *table.tags) and all(word in named for word in wanted["words"].casefold().split())
 
     def choose(name: str, value: str) -> None:
         wanted[name] = value
@@ -115,11 +116,7 @@ def show_tables(tables: list[TableSummary]) -> None:
         with ui.element("div").classes("tw-chips").props("role=group") as box:
             box.props["aria-label"] = t("Tags")
             for tag in ("", *tags):
-                chip = ui.element("button").classes("tw-chip tw-filter")
-                chip.props(f"type=button aria-pressed={'true' if tag == wanted['tag'] else 'false'}")
-                chip.on("click", partial(choose, "tag", tag))
-                with chip:
-                    ui.label(tag or t("All"))
+                filter_chip(tag or t("All"), partial(choose, "tag", tag), is_pressed=tag == wanted["tag"])
 
     @ui.refreshable
     def listed() -> None:
@@ -157,18 +154,12 @@ def show_table_card(table: TableSummary) -> None:
 
 # The server's limit for a request that brings files.
 MAX_UPLOAD_BYTES = 200 * 1024 * 1024
-# Without .xls and .ods, which are read as well: they are rare, and the notice lists all of these.
-UPLOAD_ENDINGS = ".csv,.tsv,.txt,.xlsx,.json,.jsonl,.md,.parquet"
 
 
 def sample_button(*, first: bool = False) -> ui.button:
     async def bring() -> None:
-        button.props("loading")
-        try:
-            visit = await visit_now("write")
-            table = await add_sample(visit.services)
-        finally:
-            button.props(remove="loading")
+        with loading_button(button):
+            table = await add_sample((await visit_now("write")).services)
         ui.navigate.to(f"/tables/{table.id}")
 
     button = ui.button(t("Open a filled sample"), icon="science", on_click=bring)
@@ -178,15 +169,17 @@ def sample_button(*, first: bool = False) -> ui.button:
 
 def show_new_table_buttons() -> None:
     """Show the buttons that create a table, for people who may do so."""
+    # Without .xls and .ods, which are read as well: they are rare, and the notice lists all of these.
+    endings = ".csv,.tsv,.txt,.xlsx,.json,.jsonl,.md,.parquet"
+
+    def refuse() -> None:
+        kinds = endings.replace(",", ", ")
+        show_notice(t("This file cannot be imported. Use {kinds}, up to 200 MB.", kinds=kinds), good=False)
+
     label = t("Drop a CSV or Excel file here, or click to choose one")
-    file_drop_area(
-        label,
-        UPLOAD_ENDINGS,
-        largest=MAX_UPLOAD_BYTES,
-        several=False,
-        take=import_dropped_file,
-        refuse=notify_refused_file,
-    ).classes("tw-drop")
+    take = import_dropped_file
+    area = file_drop_area(label, endings, largest=MAX_UPLOAD_BYTES, several=False, take=take, refuse=refuse)
+    area.classes("tw-drop")
     with flex_row():
         ui.button(t("Blank table"), icon="add", on_click=ask_blank_table).props("outline")
         ui.button(t("Paste a list"), icon="content_paste", on_click=ask_pasted_list).props("outline")
@@ -194,16 +187,8 @@ def show_new_table_buttons() -> None:
         ui.button(t("From documents"), icon="description", on_click=ask_document_table).props("outline")
 
 
-def notify_refused_file() -> None:
-    kinds = UPLOAD_ENDINGS.replace(",", ", ")
-    show_notice(t("This file cannot be imported. Use {kinds}, up to 200 MB.", kinds=kinds), good=False)
-
-
 async def import_dropped_file(event: events.UploadEventArguments) -> None:
-    await import_upload(event.file)
-
-
-async def import_upload(file: FileUpload) -> None:
+    file = event.file
     visit = await visit_now("write")
     with temporary_folder() as folder:
         path = Path(folder) / safe_name(file.name, "table")
@@ -211,15 +196,13 @@ async def import_upload(file: FileUpload) -> None:
         # The origin recognises the same file when the same person uploads it again.
         options = FileOptions(name=path.stem, origin=f"upload:{visit.person.id}:{path.name}")
         known = await recognise_file(visit.services, path, options)
-        if known is not None:
-            choice = await ask_which_table(path.name, known)
-            if choice == "known" and known.changed:
+        choice = "new" if known is None else await ask_which_table(path.name, known)
+        if choice == "new":
+            await import_previewed(visit, path, options)
+        elif known is not None and choice == "known":
+            if known.changed:
                 await add_new_file_rows(visit.services, known)
-            if choice == "known":
-                ui.navigate.to(f"/tables/{known.table.id}")
-            if choice != "new":
-                return
-        await import_previewed(visit, path, options)
+            ui.navigate.to(f"/tables/{known.table.id}")
 
 
 async def import_previewed(visit: Visit, path: Path, options: FileOptions) -> None:
@@ -247,8 +230,7 @@ class ImportDialog:
             self._body = ui.element("div").classes("tw-column")
             dialog_buttons(window, (t("Import"), self._check_options))
         self._show()
-        answer: FileOptions | None = await wait_for_answer(window)
-        return answer
+        return cast(FileOptions | None, await wait_for_answer(window))
 
     def _show(self) -> None:
         shown = self._shown
@@ -258,9 +240,8 @@ class ImportDialog:
             show_paragraph(f"{rows}, {t('{count} column|{count} columns', count=len(shown.fields))}", "tw-muted")
             self._problems = ui.element("div").classes("tw-column").props("role=status")
             self._show_problems(shown)
-            scroll = (
-                ui.element("div").classes("tw-scroll").props(f'tabindex=0 role=region aria-label="{t("First rows")}"')
-            )
+            scroll = ui.element("div").classes("tw-scroll").props("tabindex=0 role=region")
+            scroll.props["aria-label"] = t("First rows")
             with scroll, ui.element("table").classes("tw-grid"):
                 with ui.element("thead"), ui.element("tr"):
                     self._fields = [self._heading(field) for field in shown.fields]
@@ -333,8 +314,7 @@ class ImportDialog:
         self._show_problems(await preview_file(self._visit.services, self._path, self._chosen_options()))
 
     async def _check_options(self) -> FileOptions:
-        wanted = self._chosen_options()
-        await preview_file(self._visit.services, self._path, wanted)
+        await preview_file(self._visit.services, self._path, wanted := self._chosen_options())
         return wanted
 
 
@@ -343,35 +323,23 @@ def show_warnings(warnings: Sequence[str]) -> None:
         show_paragraph(f"⚠ {reword_advice({}, warning)}", "tw-small")
 
 
-async def ask_which_table(file: str, known: KnownFile) -> str | None:
+async def ask_which_table(file: str, known: KnownFile) -> Any:
     """Ask if a file that was imported before goes into its table ("known") or a new one ("new")."""
     rows = t("{count} new row|{count} new rows", count=len(known.new_rows))
-    names = {"file": file, "table": known.table.name}
+    stories: PageText[dict[str, str]] = {
+        "changed": "{file} has changed since it was imported as {table}. It has {rows}. Existing rows stay as "
+        "they are.",
+        "without new rows": "{file} has changed since it was imported as {table}. It has no new rows, and the table "
+        "stays as it is.",
+        "unchanged": "{file} has been imported as the table {table}.",
+    }
+    story = "unchanged" if not known.changed else "changed" if known.new_rows else "without new rows"
     with build_dialog(t("This file has been imported before"), persistent=True) as window:
-        if known.changed and known.new_rows:
-            show_paragraph(
-                t(
-                    "{file} has changed since it was imported as {table}. It has {rows}. Existing rows stay as "
-                    "they are.",
-                    **names,
-                    rows=rows,
-                )
-            )
-        elif known.changed:
-            show_paragraph(
-                t(
-                    "{file} has changed since it was imported as {table}. It has no new rows, and the table "
-                    "stays as it is.",
-                    **names,
-                )
-            )
-        else:
-            show_paragraph(t("{file} has been imported as the table {table}.", **names))
+        show_paragraph(t(stories[story], file=file, table=known.table.name, rows=rows))
         show_warnings(known.warnings)
         label = t("Add {rows}", rows=rows) if known.new_rows else t("Open the table")
         dialog_buttons(window, (t("Create a new table"), "new"), (label, "known"))
-    answer: str | None = await wait_for_answer(window)
-    return answer
+    return await wait_for_answer(window)
 
 
 async def ask_blank_table() -> None:
@@ -414,9 +382,10 @@ async def ask_pasted_list() -> None:
             address = json.dumps(sender.props["url"])
             sent = f"tablewright.sendText({address}, getHtmlElement({pasted.id}).value)"
             status = await ui.run_javascript(f"return await {sent}", timeout=600)
-            if status == NOTHING_TYPED:
+            # The script reports 0 if there is no text.
+            if status == 0:
                 raise UsageError(t("The list is empty."), advice=t("Paste one row per line."))
-            if status != OK or not arrived:
+            if status != 200 or not arrived:
                 raise pasted_list_error(status)
             return arrived[0]
 
@@ -440,19 +409,13 @@ async def ask_pasted_list() -> None:
         await import_previewed(visit, path, options)
 
 
-# Status of a text's upload; 0 if there was no text.
-OK, NOTHING_TYPED = 200, 0
-
-
 def pasted_list_error(status: int) -> UsageError:
     """Return the error for a pasted list that did not arrive completely: it is never imported in part."""
     kept = t("Nothing was imported, and your list is still in the window.")
     if status == TOO_LARGE:
-        return UsageError(
-            t("The list is larger than {most} MB.", most=MAX_UPLOAD_BYTES // 1024 // 1024),
-            kept=kept,
-            advice=t("Save it as several files and import them one after the other."),
-        )
+        larger = t("The list is larger than {most} MB.", most=MAX_UPLOAD_BYTES // 1024 // 1024)
+        advice = t("Save it as several files and import them one after the other.")
+        return UsageError(larger, kept=kept, advice=advice)
     if status == NO_SPACE:
         return UsageError(t("The disk of the server is full."), kept=kept, advice=t("Free some space first."))
     return UsageError(t("The list did not arrive."), kept=kept, advice=t("Try again."))
@@ -462,9 +425,8 @@ async def ask_document_table() -> None:
     visit = await visit_now("write")
     documents = await visit.services.store.documents.all(readable=True)
     if not documents:
-        raise UsageError(
-            t("There are no documents yet."), advice=t("Add some under Documents. Each can then become a row.")
-        )
+        advice = t("Add some under Documents. Each can then become a row.")
+        raise UsageError(t("There are no documents yet."), advice=advice)
     kinds = sorted({document.kind for document in documents if document.kind})
     with build_dialog(t("A table of your documents")) as window:
         name = ui.input(t("Table name"), value="Documents").props("maxlength=200")
@@ -482,8 +444,7 @@ async def ask_document_table() -> None:
 
 
 async def open_created_table(window: ui.dialog) -> None:
-    table: Table | None = await wait_for_answer(window)
-    if table is not None:
+    if table := await wait_for_answer(window):
         ui.navigate.to(f"/tables/{table.id}")
 
 
@@ -506,11 +467,9 @@ async def start_page(step: str = "model") -> None:
     number = names.index(step)
     with titled_page(t("Getting started"), here=""):
         with ui.element("ol").classes("tw-guide").props(f'aria-label="{t("Steps")}"'):
-            for place, name in enumerate(names):
-                with ui.element("li") as line:
-                    ui.link(f"{place + 1}. {t(steps[name])}", f"/start?step={name}")
-                if name == step:
-                    line.props("aria-current=step")
+            for place, name in enumerate(names, 1):
+                with ui.element("li").props("aria-current=step" if name == step else ""):
+                    ui.link(f"{place}. {t(steps[name])}", f"/start?step={name}")
         show_remark(t(reasons[step]))
         if step == "table":
             if visit.person.may_change:

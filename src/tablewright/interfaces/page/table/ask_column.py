@@ -13,8 +13,14 @@ from tablewright.domain.model import Field, RowId, Struct, Table, column_key
 from tablewright.domain.text import shorten_text
 from tablewright.engine.fill import FillRun
 from tablewright.errors import BadField, TablewrightError
-from tablewright.interfaces.page.elements import ask_confirmation, show_paragraph, show_remark
-from tablewright.interfaces.page.frame import show_error_notice, visit_now
+from tablewright.interfaces.page.elements import (
+    ask_confirmation,
+    disabled_button,
+    loading_button,
+    show_paragraph,
+    show_remark,
+)
+from tablewright.interfaces.page.frame import visit_now
 from tablewright.interfaces.page.table.columns import detail_input, with_options_or_unit
 from tablewright.interfaces.page.words import TYPE_NAMES, all_rows_text, counted_text, t, translate_choices
 from tablewright.interfaces.wording import format_duration
@@ -130,9 +136,8 @@ class AskedColumn:
     def field(self, example: str) -> Field:
         question = (self.question.value or "").strip()
         if not question:
-            raise BadField(
-                t("The column needs a question, or a formula."), advice=t("For example: {example}", example=example)
-            )
+            advice = t("For example: {example}", example=example)
+            raise BadField(t("The column needs a question, or a formula."), advice=advice)
         if self._given is not None:
             return msgspec.structs.replace(self._given, question=question)
         name = (self.name.value or "").strip()
@@ -141,9 +146,8 @@ class AskedColumn:
         if "{" in name or "}" in name:
             raise BadField(t("A column name must not contain { or }."))
         self._asking.refuse_taken(name)
-        field = with_options_or_unit(
-            Field(name=name, type=self._type.value, question=question), self._detail.value or ""
-        )
+        typed = Field(name=name, type=self._type.value, question=question)
+        field = with_options_or_unit(typed, self._detail.value or "")
         if field.type == "select" and not field.options:
             raise BadField(t("This column needs its options."), advice=t("Separate them with commas: S, M, L."))
         return field
@@ -258,16 +262,10 @@ class AskColumnDialog:
         words = (self._words.value or "").strip()
         if not words:
             return
-        self._suggesting.props("loading")
-        try:
+        # An error shows a notice, and what was typed stays.
+        with loading_button(self._suggesting):
             visit = await visit_now("run", self._table.id)
-            request = PlanColumns(table=self._table.id, request=words)
-            fields = (await plan_columns(visit.services, request)).fields
-        except TablewrightError as error:
-            show_error_notice(error)
-            return
-        finally:
-            self._suggesting.props(remove="loading")
+            fields = (await plan_columns(visit.services, PlanColumns(table=self._table.id, request=words))).fields
         for field in fields:
             self._add(field, fixed=False)
         # The empty column that the dialog opened with gives way to the suggested ones.
@@ -351,16 +349,10 @@ class AskColumnDialog:
                     show_paragraph(value, "tw-strong")
 
     async def run(self) -> None:
-        self._start.disable()
-        try:
+        with disabled_button(self._start):
             fill = await self._plan(self._strategy.value)
             evidence = "strict" if self._strict.value else "judged"
-            run_id = await self._visit.services.jobs.start(fill, {"evidence": evidence})
-        except TablewrightError as error:
-            show_error_notice(error)
-            self._start.enable()
-            return
-        self._window.submit(run_id)
+            self._window.submit(await self._visit.services.jobs.start(fill, {"evidence": evidence}))
 
 
 def price_text(likely: Estimate) -> str:
@@ -371,27 +363,20 @@ def price_text(likely: Estimate) -> str:
 
 def estimate_lines(likely: Estimate) -> list[tuple[str, str]]:
     """Return the likely cost and time of a run, one figure in each line."""
-    lines = [
-        (
-            t("To fill"),
-            t("{cells} in {rows}", cells=counted_text(likely.cells, "cell"), rows=counted_text(likely.rows, "row")),
-        )
-    ]
-    if likely.model:
-        lines.append(
-            (t("Model"), t("{model}, about {calls} calls", model=likely.model, calls=round(likely.calls.likely)))
-        )
-    lines += [(t("Searches"), f"{likely.searches:,}"), (t("Pages"), f"{likely.pages:,}")]
-    if likely.cost_usd is None:
-        lines.append((t("Cost"), t("price not known")))
-    else:
-        cost = likely.cost_usd
+    cells, rows = counted_text(likely.cells, "cell"), counted_text(likely.rows, "row")
+    calls = t("{model}, about {calls} calls", model=likely.model, calls=round(likely.calls.likely))
+    price, basis = t("price not known"), t("a rough estimate")
+    if cost := likely.cost_usd:
         low, high = f"${cost.low:,.2f}", f"${cost.high:,.2f}"
-        bounds = f" ({t('{low} to {high}', low=low, high=high)})" if cost.high else ""
-        lines.append((t("Cost"), f"${cost.likely:,.2f}{bounds}"))
-    lines.append((t("Time"), t("about {time}", time=format_duration(max(1, likely.seconds)))))
-    rows = likely.from_rows
-    lines.append(
-        (t("Based on"), t("{rows} of earlier runs", rows=counted_text(rows, "row")) if rows else t("a rough estimate"))
-    )
-    return lines
+        price = f"${cost.likely:,.2f}" + (f" ({t('{low} to {high}', low=low, high=high)})" if cost.high else "")
+    if likely.from_rows:
+        basis = t("{rows} of earlier runs", rows=counted_text(likely.from_rows, "row"))
+    return [
+        (t("To fill"), t("{cells} in {rows}", cells=cells, rows=rows)),
+        *([(t("Model"), calls)] if likely.model else []),
+        (t("Searches"), f"{likely.searches:,}"),
+        (t("Pages"), f"{likely.pages:,}"),
+        (t("Cost"), price),
+        (t("Time"), t("about {time}", time=format_duration(max(1, likely.seconds)))),
+        (t("Based on"), basis),
+    ]

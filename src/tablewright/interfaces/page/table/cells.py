@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import csv
 import io
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, cast
 
 from nicegui import app as pages
 from nicegui import ui
@@ -27,7 +27,6 @@ from tablewright.interfaces.page.elements import (
 from tablewright.interfaces.page.frame import show_notice, visit_now
 from tablewright.interfaces.page.table.rows import RowOrders, parse_row_query
 from tablewright.interfaces.page.words import counted_text, t, type_text
-from tablewright.interfaces.server.context import Visit
 from tablewright.operations.grid_rows import RowQuery, proposed_cells_by_row, replaces_cell
 from tablewright.services import Services
 
@@ -79,15 +78,6 @@ async def selected_row_ids(services: Services, table_id: str, picked: CellSelect
         found += order[first : last + 1]
     # Ranges can overlap; each row counts once.
     return list(dict.fromkeys(found))
-
-
-async def row_ids_from_selection(services: Services, table_id: str, picked: CellSelection, count: int) -> list[RowId]:
-    """Return up to `count` rows from the first selected one on."""
-    if not picked.spans:
-        return []
-    # The last range is the one that the person has just made.
-    from_there = CellSelection(spans=(RowRange(first=picked.spans[-1].first),), query=picked.query)
-    return (await selected_row_ids(services, table_id, from_there))[:count]
 
 
 async def selection_as_text(services: Services, table: Table, picked: CellSelection) -> str:
@@ -151,54 +141,30 @@ def selected_table_columns(table: Table, picked: CellSelection) -> list[str]:
     return found
 
 
-def refuse_too_many_cells(cells: int) -> None:
-    if cells > MAX_WRITTEN_CELLS:
-        raise UsageError(
-            t(
-                "That is {cells} cells. At most {most_written} can be changed at once.",
-                cells=cells,
-                most_written=MAX_WRITTEN_CELLS,
-            ),
-            kept=t("Nothing was changed."),
-        )
-
-
-async def clear_cells(visit: Visit, table: Table, picked: CellSelection) -> tuple[Change | None, str]:
-    row_ids, names = await selected_row_ids(visit.services, table.id, picked), selected_table_columns(table, picked)
-    refuse_too_many_cells(len(row_ids) * len(names))
-    values = {(row_id, name): "" for row_id in row_ids for name in names}
-    change = await visit.services.changes.write_values(table.id, values)
-    return change, t("{count} cell cleared.|{count} cells cleared.", count=len(values))
-
-
-async def fill_cells_down(visit: Visit, table: Table, picked: CellSelection) -> tuple[Change | None, str]:
-    """Write the cells of the first selected row into the others."""
-    row_ids, names = await selected_row_ids(visit.services, table.id, picked), selected_table_columns(table, picked)
-    if len(row_ids) < 2:
-        raise UsageError(t("Nothing to fill."), advice=t("Select the cell to copy and the cells below it."))
-    refuse_too_many_cells(len(row_ids) * len(names))
-    proposals = picked.wanted(table.id).proposals
-    (first,) = await displayed_texts(visit.services, table, proposals, row_ids[:1], names)
-    values = {(row_id, name): text for row_id in row_ids[1:] for name, text in zip(names, first, strict=True)}
-    change = await visit.services.changes.write_values(table.id, values)
-    return change, t("{count} cell filled.|{count} cells filled.", count=len(values))
-
-
-async def delete_selected_rows(visit: Visit, table: Table, picked: CellSelection) -> tuple[Change | None, str]:
-    row_ids = await selected_row_ids(visit.services, table.id, picked)
-    said = f"{count_noun(len(row_ids), 'row')}"
-    edits = [RemoveRow(row_id=row_id) for row_id in row_ids]
-    return await visit.services.changes.edit(table.id, edits, f"deleted {said}"), t(
-        "{count} row deleted.|{count} rows deleted.", count=len(row_ids)
-    )
-
-
-# By what the browser calls it.
-SELECTION_CHANGES: dict[str, Callable[..., Any]] = {
-    "grid_clear": clear_cells,
-    "grid_fill_down": fill_cells_down,
-    "grid_delete_rows": delete_selected_rows,
-}
+async def change_selection(
+    act: Literal["clear", "fill_down", "delete_rows"], services: Services, table: Table, picked: CellSelection
+) -> tuple[Change | None, str]:
+    """Empty the selected cells, write those of the first selected row into the others, or delete the rows. Return the
+    change, and what was done in words."""
+    row_ids = await selected_row_ids(services, table.id, picked)
+    if act == "delete_rows":
+        edits = [RemoveRow(row_id=row_id) for row_id in row_ids]
+        change = await services.changes.edit(table.id, edits, f"deleted {count_noun(len(row_ids), 'row')}")
+        return change, t("{count} row deleted.|{count} rows deleted.", count=len(row_ids))
+    names, done = selected_table_columns(table, picked), "{count} cell cleared.|{count} cells cleared."
+    texts = [""] * len(names)
+    if len(row_ids) * len(names) > MAX_WRITTEN_CELLS:
+        counts = {"cells": len(row_ids) * len(names), "most_written": MAX_WRITTEN_CELLS}
+        too_many = t("That is {cells} cells. At most {most_written} can be changed at once.", **counts)
+        raise UsageError(too_many, kept=t("Nothing was changed."))
+    if act == "fill_down":
+        if len(row_ids) < 2:
+            raise UsageError(t("Nothing to fill."), advice=t("Select the cell to copy and the cells below it."))
+        proposals = picked.wanted(table.id).proposals
+        (texts,) = await displayed_texts(services, table, proposals, row_ids[:1], names)
+        row_ids, done = row_ids[1:], "{count} cell filled.|{count} cells filled."
+    values = {(row_id, name): text for row_id in row_ids for name, text in zip(names, texts, strict=True)}
+    return await services.changes.write_values(table.id, values), t(done, count=len(values))
 
 
 # ── pasting ───────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -311,7 +277,11 @@ async def paste_cells(table_id: str, pasted: PastedBlock) -> Change | None:
     if pasted.spans and not fit.names:
         lines = repeat_block(lines, pasted)
         fit = match_pasted_columns(table, lines, pasted.fields)
-    below = [] if fit.names else await row_ids_from_selection(visit.services, table.id, pasted, len(lines))
+    below: list[RowId] = []
+    if pasted.spans and not fit.names:
+        # The last range is the one that the person has just made; the block covers the rows from its first one on.
+        from_there = CellSelection(spans=(RowRange(first=pasted.spans[-1].first),), query=pasted.query)
+        below = (await selected_row_ids(visit.services, table.id, from_there))[: len(lines)]
     choice = "fill" if below and not fit.left_out else await ask_where_to_paste(fit, lines, below)
     if not choice:
         return None
@@ -365,5 +335,4 @@ async def ask_new_row(table: Table) -> Change | None:
             return await (await visit_now("write", table.id)).services.changes.write_values(table.id, {}, [row])
 
         dialog_buttons(window, (t("Add"), add))
-    change: Change | None = await wait_for_answer(window)
-    return change
+    return cast(Change | None, await wait_for_answer(window))

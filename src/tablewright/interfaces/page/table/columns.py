@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import msgspec
 from nicegui import ui
@@ -59,8 +59,7 @@ async def ask_column_changes(table: Table, field: Field) -> Change | None:
             return await changes.change_column(table.id, field.name, with_options_or_unit(changed, detail.value or ""))
 
         name.on("keydown.enter", dialog_buttons(window, (t("Save"), save)))
-    change: Change | None = await wait_for_answer(window)
-    return change
+    return cast(Change | None, await wait_for_answer(window))
 
 
 def detail_input(kind: ui.select, value: str = "") -> ui.input:
@@ -112,8 +111,7 @@ async def ask_filter(field: Field, fields: Sequence[Field], known: Condition | N
 
         remove = [(t("Remove filter"), (None,))] if known else []
         value.on("keydown.enter", dialog_buttons(window, *remove, (t("Filter"), condition)))
-    chosen: tuple[Condition | None] | None = await wait_for_answer(window)
-    return chosen
+    return cast(tuple[Condition | None] | None, await wait_for_answer(window))
 
 
 async def delete_column(table: Table, field: Field) -> Change | None:
@@ -206,8 +204,8 @@ async def ask_cell_value(name: str, field: Field, content: str, save: Callable[[
     await wait_for_answer(window)
 
 
-async def ask_name_and_tags(name: str, tags: Sequence[str]) -> tuple[str, list[str]] | None:
-    """Ask for the name and tags of a table; return None if nothing changes."""
+async def ask_name_and_tags(name: str, tags: Sequence[str]) -> tuple[str, list[str]]:
+    """Ask for the name and tags of a table; the name is "" if nothing changes."""
     with build_dialog(t("Rename and tag")) as window:
         named = ui.input(t("Table name"), value=name).props("autofocus maxlength=200")
         tagged = ui.input(t("Tags, separated by commas"), value=", ".join(tags)).props("maxlength=500")
@@ -215,8 +213,8 @@ async def ask_name_and_tags(name: str, tags: Sequence[str]) -> tuple[str, list[s
         save = dialog_buttons(window, (t("Save"), True))
         named.on("keydown.enter", save)
         tagged.on("keydown.enter", save)
-    is_wanted = await wait_for_answer(window) and (named.value or "").strip()
-    return (named.value.strip(), (tagged.value or "").split(",")) if is_wanted else None
+    is_saved = await wait_for_answer(window)
+    return (named.value or "").strip() if is_saved else "", (tagged.value or "").split(",")
 
 
 async def ask_flag_reason(*, may_look: bool) -> tuple[str | None, bool]:
@@ -249,17 +247,15 @@ def notify_rechecked(done: RecheckResult) -> None:
         note = done.cells[0].note
         show_notice(words + (f"\n{note}" if note else ""), good=found[0] == "supported")
     else:
-        changed, unknown = found.count("changed"), len(found) - found.count("supported") - found.count("changed")
-        show_notice(
-            t(
-                "{count} cell checked: {same} still supported, {changed} flagged because the source changed, {unknown} "
-                "could not be checked.|"
-                "{count} cells checked: {same} still supported, {changed} flagged because the source changed, "
-                "{unknown} could not be checked.",
-                count=len(found),
-                same=found.count("supported"),
-                changed=changed,
-                unknown=unknown,
-            ),
-            good=not (changed or unknown),
+        same, changed = found.count("supported"), found.count("changed")
+        words = t(
+            "{count} cell checked: {same} still supported, {changed} flagged because the source changed, {unknown} "
+            "could not be checked.|"
+            "{count} cells checked: {same} still supported, {changed} flagged because the source changed, "
+            "{unknown} could not be checked.",
+            count=len(found),
+            same=same,
+            changed=changed,
+            unknown=len(found) - same - changed,
         )
+        show_notice(words, good=same == len(found))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from nicegui import context, events, ui
@@ -14,7 +15,7 @@ from tablewright.domain.model import Cell, Evidence, Field, Row, RowId, Step, St
 from tablewright.domain.proposal import ProposalHead, ProposedCell, Review
 from tablewright.domain.text import cell_text, format_value, shorten_text
 from tablewright.errors import NotFound, UsageError
-from tablewright.interfaces.page.elements import flex_row, show_paragraph, show_remark, show_web_link
+from tablewright.interfaces.page.elements import flex_row, show_paragraph, show_remark, show_web_link, small_button
 from tablewright.interfaces.page.frame import show_heading, show_notice, visit_now
 from tablewright.interfaces.page.table.columns import ask_flag_reason
 from tablewright.interfaces.page.table.rows import kept_value_reason
@@ -33,15 +34,11 @@ CellAction = Callable[[], Awaitable[None]]
 
 
 class CellActions(Struct, frozen=True, gc=True):
-    """Actions of the person on the cell; None for those that are not allowed or make no sense."""
+    """What the person may do with the cell."""
 
     close: Callable[[], object]
-    recheck: CellAction | None = None
-    flag: CellAction | None = None
-    accept: CellAction | None = None
-    refuse: CellAction | None = None
-    fill: CellAction | None = None
-    edit: CellAction | None = None
+    buttons: Mapping[str, CellAction] = {}
+    """By the name of the button."""
     use: Callable[[int], CellAction] | None = None
     """Returns the action that replaces the value by that of other sources, by its place."""
 
@@ -100,9 +97,8 @@ def show_cell_evidence(shown: CellEvidence, acts: CellActions) -> ui.label:
                 if acts.use:
                     use = ui.button(t("Use this value"), icon="swap_horiz", on_click=acts.use(number))
                     use.props("outline dense padding='2px 10px'")
-                    use.props["aria-label"] = t(
-                        "Use this value: {name}", name=shorten_text(format_value(other.value), 60)
-                    )
+                    name = shorten_text(format_value(other.value), 60)
+                    use.props["aria-label"] = t("Use this value: {name}", name=name)
             for source in other.evidence:
                 show_source(source, passages[source], verdicts.get(source.origin, ""))
         if field.question:
@@ -256,9 +252,8 @@ def show_cell_actions(acts: CellActions) -> None:
     )
     with flex_row():
         for label, name, icon in buttons:
-            if act := getattr(acts, name):
-                look = "unelevated" if name == "accept" else "outline"
-                ui.button(t(label), icon=icon, on_click=act).props(f"{look} dense padding='4px 12px'")
+            if act := acts.buttons.get(name):
+                small_button(t(label), act, icon=icon, look="unelevated" if name == "accept" else "outline")
 
 
 def show_source(source: Evidence, around: tuple[str, str, str], verdict: str = "") -> None:
@@ -335,26 +330,24 @@ class CellPanel:
         self._client = context.client
         self.at: tuple[RowId, str] | None = None
         with ui.right_drawer(value=False, bordered=True, fixed=True) as self._drawer:
-            self._handle = (
-                ui.element("div")
-                .classes("tw-panel-handle")
-                .props(
-                    f'role=separator aria-orientation=vertical aria-label="{t("Panel width")}" tabindex=0 '
-                    f"aria-valuenow={width} aria-valuemin=280 aria-valuemax=1600"
-                )
-            )
+            self._handle = ui.element("div").classes("tw-panel-handle")
+            self._handle.props(f"role=separator aria-orientation=vertical tabindex=0 aria-valuenow={width}")
+            self._handle.props(f'aria-valuemin=280 aria-valuemax=1600 aria-label="{t("Panel width")}"')
             self._panel = ui.element("aside").classes("tw-panel").props(f'aria-label="{t("Evidence of the cell")}"')
         self._panel.on("keydown.esc", self.close)
         self._drawer.props(f"width={width} breakpoint=900 no-swipe-open").classes("tw-drawer")
         ui.on("panel_width", self._resize)
-        ui.on("grid_open", self._open_by_hand)
-        ui.keyboard(on_key=self._on_key, ignore=["input", "select", "button", "textarea"])
+        ui.on(
+            "grid_open",
+            lambda event: self.open(event.args["row_id"], event.args["field"], by_key=event.args["by_key"]),
+        )
+        ui.keyboard(on_key=self._close_by_key, ignore=["input", "select", "button", "textarea"])
         ui.run_javascript("tablewright.panel.start()")
 
     def watch(self) -> None:
         """Tell the grid when the panel is closed; called once the grid exists."""
         self._opened = ui.label().classes("tw-unseen").props("role=status")
-        self._drawer.on_value_change(lambda event: None if event.value else self._page.grid.leave_panel())
+        self._drawer.on_value_change(lambda event: None if event.value else self._page.grid.call("leavePanel"))
 
     @property
     def is_open(self) -> bool:
@@ -363,7 +356,7 @@ class CellPanel:
     def close(self) -> None:
         self._drawer.hide()
 
-    def _on_key(self, event: events.KeyEventArguments) -> None:
+    def _close_by_key(self, event: events.KeyEventArguments) -> None:
         if event.action.keydown and event.key.escape and self.is_open:
             self.close()
 
@@ -375,9 +368,6 @@ class CellPanel:
     async def refresh(self) -> None:
         if self.at and self.is_open:
             await self.open(*self.at)
-
-    async def _open_by_hand(self, event: events.GenericEventArguments) -> None:
-        await self.open(event.args["row_id"], event.args["field"], by_key=event.args["by_key"])
 
     async def open(self, row_id: RowId, name: str, *, by_key: bool = False) -> None:
         self.at = (row_id, name)
@@ -406,11 +396,10 @@ class CellPanel:
             acts = self._acts(row, field, cell, head)
             shown = CellEvidence(title, field, cell, steps, passages, before, note)
             heading = show_cell_evidence(shown, acts)
-        self._opened.set_text(
-            shorten_text(f"{t('Evidence')}: {title}, {name}: {cell_text(cell) or t('No value')}", 200)
-        )
+        said = f"{t('Evidence')}: {title}, {name}: {cell_text(cell) or t('No value')}"
+        self._opened.set_text(shorten_text(said, 200))
         self._drawer.show()
-        self._page.grid.show_panel(heading, to_it=by_key)
+        self._page.grid.call("showPanel", heading.id, by_key)
 
     async def proposed(self, row: Row, name: str) -> tuple[ProposalHead | None, ProposedCell | None]:
         """Return the newest proposal that would change a cell and is neither decided nor outdated."""
@@ -434,43 +423,34 @@ class CellPanel:
     def _acts(self, row: Row, field: Field, cell: Cell, head: ProposalHead | None) -> CellActions:
         if not self._page.may_change:
             return CellActions(close=self.close)
+        page, at = self._page, (row.id, field.name)
         own, can_decide = head is None, head is not None and head.status == "open"
-
-        def act(do: Callable[[RowId, str], Awaitable[None]], on: bool) -> CellAction | None:
-            return self._act(do, row.id, field.name) if on else None
-
-        def use(number: int) -> CellAction:
-            async def take(row_id: RowId, name: str) -> None:
-                await self._use_other(row_id, name, number)
-
-            return self._act(take, row.id, field.name)
-
-        can_fill = cell.is_unfound and field.is_asked and own and not self._page.run.is_running
+        is_fillable = cell.is_unfound and field.is_asked and own and not page.run.is_running
+        fill = partial(page.ask, page.table.field(field.name), row_ids=[row.id], redo="unfound")
+        possible: dict[str, tuple[bool, CellAction]] = {
+            "accept": (can_decide and cell.value is not None, partial(self._decide, *at, "accepted")),
+            "refuse": (can_decide, partial(self._decide, *at, "refused")),
+            "fill": (is_fillable, fill),
+            "edit": (page.table.field(field.name) is not None, partial(page.edit_cell, *at)),
+            "recheck": (bool(cell.evidence) and own, partial(page.recheck, [field.name], [row.id])),
+            "flag": (cell.value is not None and own, partial(self._flag, *at)),
+        }
         return CellActions(
             close=self.close,
-            recheck=act(self._recheck, bool(cell.evidence) and own),
-            flag=act(self._flag, cell.value is not None and own),
-            accept=act(self._accept, can_decide and cell.value is not None),
-            refuse=act(self._refuse, can_decide),
-            fill=act(self._fill, can_fill),
-            edit=act(self._page.edit_cell, self._page.table.field(field.name) is not None),
-            use=use if own or can_decide else None,
+            buttons={name: self._act_outside(act) for name, (is_allowed, act) in possible.items() if is_allowed},
+            use=(lambda number: self._act_outside(partial(self._use_other, *at, number)))
+            if own or can_decide
+            else None,
         )
 
-    def _act(self, act: Callable[[RowId, str], Awaitable[None]], row_id: RowId, name: str) -> CellAction:
+    def _act_outside(self, act: CellAction) -> CellAction:
         """Run an action outside of the panel, so that a dialog stays when the panel shows another cell."""
 
         async def do() -> None:
             with self._client.content:
-                await act(row_id, name)
+                await act()
 
         return do
-
-    async def _recheck(self, row_id: RowId, name: str) -> None:
-        await self._page.recheck([name], [row_id])
-
-    async def _fill(self, row_id: RowId, name: str) -> None:
-        await self._page.ask(self._page.table.field(name), row_ids=[row_id], redo="unfound")
 
     async def _flag(self, row_id: RowId, name: str) -> None:
         """Flag a cell; the reason guides the next search, which may begin at once."""
@@ -492,24 +472,18 @@ class CellPanel:
         head, operation = await self.proposed(row, name)
         if head is not None and operation is not None:
             chosen = changes.other_value(operation.cell, number)
-            done = await changes.decide(head.id, Review(edited={(row_id, name): chosen}))
-            await self._done(done.change, t("{value} is in the table, with its source.", value=cell_text(chosen)))
-            return
-        written = await changes.use_other(self._page.table.id, row_id, name, number)
-        await self._done(written.change, t("{value} is in the table, with its source.", value=cell_text(written.cell)))
+            change = (await changes.decide(head.id, Review(edited={(row_id, name): chosen}))).change
+        else:
+            written = await changes.use_other(self._page.table.id, row_id, name, number)
+            chosen, change = written.cell, written.change
+        await self._done(change, t("{value} is in the table, with its source.", value=cell_text(chosen)))
 
     async def _done(self, change: Change | None, words: str) -> None:
         show_notice(words)
         self._page.undo.note(change)
         await self._page.sync()
 
-    async def _accept(self, row_id: RowId, name: str) -> None:
-        await self._decide(row_id, name, "accepted", t("Accepted."))
-
-    async def _refuse(self, row_id: RowId, name: str) -> None:
-        await self._decide(row_id, name, "refused", t("Rejected. The table is unchanged."))
-
-    async def _decide(self, row_id: RowId, name: str, verdict: Literal["accepted", "refused"], done_so: str) -> None:
+    async def _decide(self, row_id: RowId, name: str, verdict: Literal["accepted", "refused"]) -> None:
         visit = await visit_now("write", self._page.table.id)
         row = (await visit.services.rows_by_id(self._page.table.id, [row_id])).get(row_id)
         head, _ = await self.proposed(row, name) if row else (None, None)
@@ -523,4 +497,5 @@ class CellPanel:
             show_notice(t("The cell changed during the run, so its value was kept."), good=False)
             await self._page.sync()
         else:
-            await self._done(done.change, done_so)
+            words = t("Accepted.") if verdict == "accepted" else t("Rejected. The table is unchanged.")
+            await self._done(done.change, words)

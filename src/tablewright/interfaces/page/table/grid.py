@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from html import escape
 from typing import TYPE_CHECKING, Any
@@ -13,7 +13,7 @@ from urllib.parse import quote
 import msgspec
 from nicegui import context, events, ui
 
-from tablewright.domain.condition import CONDITION_OPERATORS, Condition
+from tablewright.domain.condition import CONDITION_OPERATORS
 from tablewright.domain.history import ColumnLayout, View
 from tablewright.domain.model import Cell, Field, RowId, Table, column_key
 from tablewright.domain.text import shorten_text
@@ -22,6 +22,7 @@ from tablewright.interfaces.page.elements import (
     build_dialog,
     compact_button,
     dialog_buttons,
+    filter_chip,
     show_paragraph,
     wait_for_answer,
 )
@@ -102,30 +103,19 @@ class TableGrid:
         ).classes("tw-sheet")
         self.element.props(f'role=region aria-label="{t("Rows of the table")}"')
 
-    def show_columns(self, table: Table, extra: Sequence[Field], *, new: str = "") -> None:
-        """Change the columns, and scroll to the `new` one."""
-        self._call("columns", grid_columns(table, extra, may_edit=self._may_edit), new)
-
     def show_rows(self, **wanted: Any) -> None:
         """Show other rows, or read the same ones again."""
         self.wanted = msgspec.structs.replace(self.wanted, **wanted, view=new_view_key())
-        self._call("look", self.query())
-        self._run("columns.filtered", [where.column for where in self.wanted.filters])
+        self.call("look", self.query())
+        self.run("columns.filtered", [where.column for where in self.wanted.filters])
 
     def apply_layout(self, view: View) -> None:
-        self._run("columns.apply", msgspec.to_builtins(view) | {"columns": msgspec.to_builtins(view.columns)})
-
-    def wrap(self, on: bool) -> None:
-        self._run("columns.wrap", on)
+        self.run("columns.apply", msgspec.to_builtins(view) | {"columns": msgspec.to_builtins(view.columns)})
 
     def refresh(self) -> None:
         """Read the shown rows again, in their place."""
         self.wanted = msgspec.structs.replace(self.wanted, view=new_view_key())
-        self._call("refresh", self.query())
-
-    def show_proposed(self, names: Sequence[str]) -> None:
-        """Read the rows in view again after a run has filled these columns, unless that was done already."""
-        self._call("showProposed", list(names))
+        self.call("refresh", self.query())
 
     def update(self, cells: Mapping[RowId, Mapping[str, Cell]], *, proposed: bool = False) -> None:
         """Draw cells of rows that may be in view."""
@@ -133,24 +123,13 @@ class TableGrid:
             {"id": row_id, "cells": {name: grid_cell(cell, proposed=proposed) for name, cell in own.items()}}
             for row_id, own in cells.items()
         ]
-        self._call("update", views)
+        self.call("update", views)
 
-    def put_rows(self, rows: Sequence[Mapping[str, Any]]) -> None:
-        """Replace whole rows in the browser."""
-        self._call("update", [{**row, "whole": True} for row in rows])
+    def call(self, name: str, *values: Any) -> None:
+        """Call a function of files/grid.js for this grid."""
+        self.run(f"grid.{name}", self.element.id, *values)
 
-    def show_panel(self, heading: ui.label, *, to_it: bool) -> None:
-        """Make room for the open panel; with `to_it`, move the keyboard's focus to its heading."""
-        self._call("showPanel", heading.id, to_it)
-
-    def leave_panel(self) -> None:
-        """Move the focus from the closed panel back to its cell."""
-        self._call("leavePanel")
-
-    def _call(self, name: str, *values: Any) -> None:
-        self._run(f"grid.{name}", self.element.id, *values)
-
-    def _run(self, name: str, *values: Any) -> None:
+    def run(self, name: str, *values: Any) -> None:
         given = ", ".join(json.dumps(value) for value in values)
         self._client.run_javascript(f"tablewright.{name}({given})")
 
@@ -256,11 +235,10 @@ class ViewBar:
             self._chips = (
                 ui.element("div").classes("tw-chips").props(f'role=group aria-label="{t("Filter rows by status")}"')
             )
-            find = ui.input(placeholder=t("Find in the table"), value=self.view.find).props(
+            self._find = ui.input(placeholder=t("Find in the table"), value=self.view.find).props(
                 f'clearable debounce=350 maxlength=200 aria-label="{t("Find in the table")}"'
             )
-            find.on_value_change(lambda event: self._look(find=(event.value or "").strip())).classes("tw-find")
-            self._find = find
+            self._find.on_value_change(lambda event: self._look(find=(event.value or "").strip())).classes("tw-find")
             ui.label(t("{count} row|{count} rows", count=rows)).props("id=tw-found role=status").classes(
                 "tw-muted tw-small"
             )
@@ -290,11 +268,8 @@ class ViewBar:
                 if count == 0 and only not in ("", self.view.only):
                     continue
                 said = t(label) if count is None else f"{t(label)} {count:,}"
-                chip = ui.element("button").classes(f"tw-chip tw-filter {kind if count or count is None else ''}")
-                chip.props(f"type=button aria-pressed={'true' if only == self.view.only else 'false'}")
-                chip.on("click", partial(self._look, only=only))
-                with chip:
-                    ui.label(said)
+                look = partial(self._look, only=only)
+                filter_chip(said, look, is_pressed=only == self.view.only, kind="" if count == 0 else kind)
 
     async def _look(self, **wanted: object) -> None:
         self.view = msgspec.structs.replace(self.view, **wanted)
@@ -316,15 +291,11 @@ class ViewBar:
         self._filters.set_visibility(bool(self.view.filters))
         with self._filters:
             for condition in self.view.filters:
-                said = " ".join(
-                    [condition.column, t(CONDITION_OPERATORS[condition.operator]), condition.written_values]
-                )
+                said = f"{condition.column} {t(CONDITION_OPERATORS[condition.operator])} {condition.written_values}"
+                others = tuple(each for each in self.view.filters if each != condition)
                 ui.chip(shorten_text(said, 80), removable=True, icon="filter_alt").props(
                     f'outline dense square remove-aria-label="{t("Remove filter")}"'
-                ).on("remove", partial(self._without, condition))
-
-    async def _without(self, condition: Condition) -> None:
-        await self._look(filters=tuple(each for each in self.view.filters if each != condition))
+                ).on("remove", partial(self._look, filters=others))
 
     async def filter_by(self, field: Field, fields: Sequence[Field]) -> None:
         known = next((each for each in self.view.filters if each.column == field.name), None)
@@ -377,18 +348,18 @@ class ViewBar:
     def _show_named(self, view: View) -> None:
         with ui.menu_item(on_click=partial(self._use, view)).classes("tw-view"):
             show_paragraph(shorten_text(view.name, 40), "tw-grow")
-            link = f"/tables/{self._page.table.id}?view={quote(view.name)}"
-            ui.button(icon="link", on_click=partial(copy_page_link, link)).props(
-                f'flat round dense size=sm aria-label="{t("Copy the link to this view")}"'
-            ).on("click.stop")
+            actions: list[tuple[str, str, Callable[[], object]]] = [
+                ("link", t("Copy the link to this view"), partial(self._copy_link, view))
+            ]
             if self._page.may_change:
-                ui.button(icon="delete", on_click=partial(self._remove, view)).props(
-                    f'flat round dense size=sm aria-label="{t("Delete this view")}"'
-                ).on("click.stop")
+                actions.append(("delete", t("Delete this view"), partial(self._remove, view)))
+            for icon, label, act in actions:
+                button = ui.button(icon=icon, on_click=act).props("flat round dense size=sm").on("click.stop")
+                button.props["aria-label"] = label
 
     async def _wrap(self) -> None:
         self.view = msgspec.structs.replace(self.view, wrap=not self.view.wrap)
-        self._page.grid.wrap(self.view.wrap)
+        self._page.grid.run("columns.wrap", self.view.wrap)
         await self._keep()
 
     async def _unhide(self, name: str) -> None:
@@ -407,33 +378,28 @@ class ViewBar:
         await self._show()
 
     async def _save(self) -> None:
-        name = await ask_view_name()
-        if not name:
+        keeps = t("A view keeps the order and width of the columns, hidden columns, sorting and filters.")
+        with build_dialog(t("Save view")) as window:
+            show_paragraph(keeps, "tw-muted")
+            given = ui.input(t("Name")).props("autofocus maxlength=60")
+            given.on("keydown.enter", dialog_buttons(window, (t("Save"), True)))
+        is_named = await wait_for_answer(window)
+        if not (is_named and (name := (given.value or "").strip())):
             return
         visit = await visit_now("write", self._page.table.id)
         await visit.services.views.keep(self._page.table.id, msgspec.structs.replace(self.view, name=name))
         show_notice(t("Saved. Everyone who can see the table finds “{name}” under View.", name=shorten_text(name, 40)))
+
+    def _copy_link(self, view: View) -> None:
+        path = f"/tables/{self._page.table.id}?view={quote(view.name)}"
+        ui.clipboard.write(f"{ui.context.client.request.base_url!s}".rstrip("/") + path)
+        show_notice(t("Link copied. Anyone with access to the table can open it."))
 
     async def _remove(self, view: View) -> None:
         visit = await visit_now("write", self._page.table.id)
         await visit.services.views.remove(self._page.table.id, view.name)
         self._menu.close()
         show_notice(t("View “{name}” deleted.", name=shorten_text(view.name, 40)))
-
-
-async def ask_view_name() -> str:
-    with build_dialog(t("Save view")) as window:
-        show_paragraph(
-            t("A view keeps the order and width of the columns, hidden columns, sorting and filters."), "tw-muted"
-        )
-        name = ui.input(t("Name")).props("autofocus maxlength=60")
-        name.on("keydown.enter", dialog_buttons(window, (t("Save"), True)))
-    return (name.value or "").strip() if await wait_for_answer(window) else ""
-
-
-def copy_page_link(path: str) -> None:
-    ui.clipboard.write(f"{ui.context.client.request.base_url!s}".rstrip("/") + path)
-    show_notice(t("Link copied. Anyone with access to the table can open it."))
 
 
 async def load_view(table_id: str, name: str) -> View:

@@ -85,10 +85,7 @@ class ExportMenu:
     def _download(self, query: dict[str, str], rows: str, *, shown: bool) -> None:
         query = {**self._query, "shown": "true", **query} if shown else query
         ui.navigate.to(f"/page-data/tables/{self._page.table.id}/file?{urlencode(query)}")
-        self._announce(t("Exporting: {rows}.", rows=rows))
-
-    def _announce(self, words: str) -> None:
-        show_notice(f"{words} {self._waiting}".strip())
+        show_notice(f"{t('Exporting: {rows}.', rows=rows)} {self._waiting}".strip())
 
     @property
     def _waiting(self) -> str:
@@ -106,7 +103,7 @@ class ExportMenu:
         names = tuple(field.name for field in table.shown_fields)
         picked = CellSelection(spans=(RowRange(),), fields=names, query=self._query if shown else {})
         ui.clipboard.write(await selection_as_markdown(visit.services, table, picked))
-        self._announce(t("Copied as Markdown: {rows}.", rows=rows))
+        show_notice(f"{t('Copied as Markdown: {rows}.', rows=rows)} {self._waiting}".strip())
 
 
 # ── Google Sheets ───────────────────────────────────────────────────────────────────────────────────────────────────
@@ -119,7 +116,7 @@ async def ask_google_sheet(table_id: str, rows: str, row_ids: Sequence[RowId] | 
     with build_dialog(t("Export to Google Sheets"), persistent=True) as window:
         show_paragraph(" ".join(filter(None, (f"{rows}.", waiting))), "tw-muted")
         to = ui.input(t("Link to a spreadsheet, or your Google address for a new one"))
-        to.props(f"autofocus maxlength={500}").classes("w-full")
+        to.props("autofocus maxlength=500").classes("w-full")
         show_remark(
             t(
                 "Share the spreadsheet with {account} as an editor first. What is in it stays as it is.",
@@ -162,13 +159,9 @@ class UndoStack:
             # As in every editor, a new change ends the chain of what can be redone.
             self._undone.clear()
 
-    async def undo(self) -> None:
-        await self._swap(self._done, self._undone, t("Nothing left to undo on this page. History has all changes."))
-
-    async def redo(self) -> None:
-        await self._swap(self._undone, self._done, t("Nothing to redo."))
-
-    async def _swap(self, these: list[int], those: list[int], otherwise: str) -> None:
+    async def undo(self, *, again: bool = False) -> None:
+        """Undo the last change, or redo with `again` what was undone last."""
+        these, those = (self._undone, self._done) if again else (self._done, self._undone)
         # Keys may be pressed faster than changes are undone.
         async with self._turn:
             changes = (await visit_now("write", self._table_id)).services.changes
@@ -176,9 +169,10 @@ class UndoStack:
                 done = await changes.undo_change(self._table_id, these.pop())
                 if done.change is not None:
                     those.append(done.change.number)
-                    notify_undone(done, again=these is self._undone)
+                    notify_undone(done, again=again)
                     return
-            show_notice(otherwise, good=False)
+            nothing = t("Nothing left to undo on this page. History has all changes.")
+            show_notice(t("Nothing to redo.") if again else nothing, good=False)
 
 
 async def show_table_history(table: Table, *, may_change: bool) -> bool:
@@ -197,14 +191,11 @@ async def show_table_history(table: Table, *, may_change: bool) -> bool:
 
 
 def show_history_entry(window: ui.dialog, table: Table, change: Change, *, may_change: bool) -> None:
-    async def undo() -> None:
+    async def undo(*, back_to_here: bool = False) -> None:
         changes = (await visit_now("write", table.id)).services.changes
-        notify_undone(await changes.undo_change(table.id, change.number))
-        window.submit(True)
-
-    async def restore() -> None:
-        changes = (await visit_now("write", table.id)).services.changes
-        notify_undone(await changes.go_back(table.id, str(change.number)))
+        number = change.number
+        undone = changes.go_back(table.id, str(number)) if back_to_here else changes.undo_change(table.id, number)
+        notify_undone(await undone)
         window.submit(True)
 
     with ui.element("li").classes("tw-change"):
@@ -222,6 +213,7 @@ def show_history_entry(window: ui.dialog, table: Table, change: Change, *, may_c
             button = ui.button(t("Undo"), icon="undo", on_click=undo).props(look)
             button.props["aria-label"] = t("Undo change {number}", number=change.number)
         if may_change:
+            restore = partial(undo, back_to_here=True)
             button = ui.button(t("Restore this version"), icon="restore", on_click=restore).props(look)
             button.props["aria-label"] = t("Restore this version: change {number}", number=change.number)
 
@@ -269,11 +261,9 @@ async def ask_schedule(table: Table, column: str = "") -> None:
         show_paragraph(t("Runs at night (UTC) while the server is up. New values wait for your review."), "tw-muted")
 
         async def save() -> str:
-            now = await visit_now("run", table.id)
-            request = SetSchedule(
-                table=table.id, routine=routine.value, every=every.value, fields=tuple(chosen.value or ())
-            )
-            await set_schedule(now.services, request)
+            fields = tuple(chosen.value or ())
+            request = SetSchedule(table=table.id, routine=routine.value, every=every.value, fields=fields)
+            await set_schedule((await visit_now("run", table.id)).services, request)
             return t("Scheduled.")
 
         async def stop() -> str:

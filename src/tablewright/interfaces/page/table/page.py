@@ -6,12 +6,12 @@ import asyncio
 from collections.abc import Sequence
 from contextlib import suppress
 from functools import partial
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 from nicegui import context, events, ui
 
-from tablewright.domain.history import TableActivity, WrittenValue
+from tablewright.domain.history import Change, TableActivity, WrittenValue
 from tablewright.domain.model import Field, RowId, Table
 from tablewright.domain.proposal import ApplyOutcome, ProposalHead
 from tablewright.domain.run import Run
@@ -29,10 +29,10 @@ from tablewright.interfaces.page.frame import (
 from tablewright.interfaces.page.sharing import can_share, share_button
 from tablewright.interfaces.page.table.ask_column import Redo, RowScope, ask_columns
 from tablewright.interfaces.page.table.cells import (
-    SELECTION_CHANGES,
     CellSelection,
     PastedBlock,
     ask_new_row,
+    change_selection,
     paste_cells,
     row_orders,
     selected_row_ids,
@@ -47,7 +47,7 @@ from tablewright.interfaces.page.table.columns import (
     show_column_statistics,
 )
 from tablewright.interfaces.page.table.evidence_panel import CellPanel
-from tablewright.interfaces.page.table.grid import TableGrid, ViewBar, load_view
+from tablewright.interfaces.page.table.grid import TableGrid, ViewBar, grid_columns, load_view
 from tablewright.interfaces.page.table.menu import ExportMenu, UndoStack, ask_schedule, show_table_history
 from tablewright.interfaces.page.table.rows import read_row_block
 from tablewright.interfaces.page.table.run_bar import MAX_RECENT_RUNS, ProposalPanel, RunBar
@@ -128,14 +128,14 @@ class OpenTable:
         ui.on("grid_edit_apart", lambda event: self.edit_cell(event.args["row_id"], event.args["field"]))
         ui.on("grid_paste", self._paste)
         ui.on("grid_undo", self._undo)
-        ui.on("grid_redo", self._redo)
+        ui.on("grid_redo", partial(self._undo, again=True))
         ui.on("grid_ask", self._ask_for_selection)
         ui.on("grid_recheck", self._recheck_picked)
         ui.on("grid_add_row", self._add_row)
         ui.on("grid_column", self._act_on_column)
         ui.on("grid_notice", lambda event: show_notice(str(event.args["text"]), good=bool(event.args["good"])))
-        for name in SELECTION_CHANGES:
-            ui.on(name, partial(self._change_picked, name))
+        for name in ("clear", "fill_down", "delete_rows"):
+            ui.on(f"grid_{name}", partial(self._change_selection, name))
 
     # ── what is around the grid ──────────────────────────────────────────────────────────────────────────────────────
 
@@ -178,23 +178,13 @@ class OpenTable:
 
     def extra(self) -> list[Field]:
         """Return columns that only proposals have."""
-        found = {
-            field.name: field
-            for head in reversed(self.proposals.heads)
-            for field in head.fields
-            if self.table.field(field.name) is None
-        }
-        return list(found.values())
+        proposed = [field for head in reversed(self.proposals.heads) for field in head.fields]
+        return list({field.name: field for field in proposed if self.table.field(field.name) is None}.values())
 
     def _rows_left(self, heads: Sequence[ProposalHead]) -> dict[str, int]:
         """Count, by proposal, the rows that its run left for later."""
-        runs = {run.id: run for run in self._runs}
-        left = {}
-        for head in heads:
-            run = runs.get(head.run_id)
-            if run is not None and run.spec.get("max_rows") and run.total < self._rows:
-                left[head.id] = self._rows - run.total
-        return left
+        looked_at = {run.id: run.total for run in self._runs if run.spec.get("max_rows") and run.total < self._rows}
+        return {head.id: self._rows - looked_at[head.run_id] for head in heads if head.run_id in looked_at}
 
     async def sync(self) -> None:
         """Show columns, rows and proposals again after a change. The button that was pressed may be gone by the end,
@@ -203,7 +193,6 @@ class OpenTable:
             await self._sync()
 
     async def _sync(self) -> None:
-        before = [field.name for field in (*self.table.fields, *self.extra())]
         known = (self.table.fields, self.extra())
         heads = await self._read()
         self._rows = await (await visit_now()).services.count(self.table.id)
@@ -211,8 +200,11 @@ class OpenTable:
         ids = self.proposals.ids
         self.proposals.show(heads, self._rows_left(heads))
         if (self.table.fields, self.extra()) != known:
+            before = [field.name for fields in known for field in fields]
             new = [field.name for field in (*self.table.fields, *self.extra()) if field.name not in before]
-            self.grid.show_columns(self.table, self.extra(), new=new[-1] if new else "")
+            columns = grid_columns(self.table, self.extra(), may_edit=self.may_change)
+            # The last new column is scrolled into view.
+            self.grid.call("columns", columns, new[-1] if new else "")
         if self.proposals.ids != ids:
             self.grid.show_rows(proposals=self.proposals.ids)
         else:
@@ -243,11 +235,11 @@ class OpenTable:
             await self.sync()
 
     async def _check_runs(self) -> None:
-        if not self.run.is_running:
-            # `_check_for_changes` shows that the table is missing.
-            with suppress(NotFound):
-                visit = await visit_now()
-                await self.run.follow_newest(await visit.services.jobs.all(self.table.id, limit=MAX_RECENT_RUNS))
+        # `_check_for_changes` shows that the table is missing.
+        with suppress(NotFound):
+            if not self.run.is_running:
+                jobs = (await visit_now()).services.jobs
+                await self.run.follow_newest(await jobs.all(self.table.id, limit=MAX_RECENT_RUNS))
 
     def _show_missing(self, error: NotFound) -> None:
         """Show that the table was removed, or is no longer shared with this person."""
@@ -292,9 +284,8 @@ class OpenTable:
         if written.change.number == self._activity.change + 1:
             self._activity = msgspec.structs.replace(self._activity, change=written.change.number)
         if written.stale:
-            show_notice(
-                t("Now stale: {stale}. Refill them whenever you like.", stale=", ".join(written.stale)), good=False
-            )
+            stale = ", ".join(written.stale)
+            show_notice(t("Now stale: {stale}. Refill them whenever you like.", stale=stale), good=False)
         if not content.strip() and any(row["cells"].get(name, {}).get("proposed") for row in rows):
             show_notice(t("The cell is empty, but a proposed value is still open. Reject it to drop it."), good=False)
         if self.panel.at == (row_id, name):
@@ -312,38 +303,34 @@ class OpenTable:
             written = await visit.services.changes.set_value(table.id, row_id, name, content)
         finally:
             rows = (await read_row_block(visit.services, table, self.proposals.ids, [row_id])).rows
-            self.grid.put_rows(rows)
+            self.grid.call("update", [{**row, "whole": True} for row in rows])
         return written, rows
 
-    async def _change_picked(self, name: str, event: events.GenericEventArguments) -> None:
-        """Clear, fill down or remove the selection."""
-        visit = await visit_now("write", self.table.id)
-        table = await visit.services.table(self.table.id)
-        change, words = await SELECTION_CHANGES[name](visit, table, msgspec.convert(event.args, CellSelection))
-        self.undo.note(change)
+    async def _change_selection(
+        self, act: Literal["clear", "fill_down", "delete_rows"], event: events.GenericEventArguments
+    ) -> None:
+        services = (await visit_now("write", self.table.id)).services
+        table, picked = await services.table(self.table.id), msgspec.convert(event.args, CellSelection)
+        change, words = await change_selection(act, services, table, picked)
+        await self.note_change(change)
         show_notice(t("{words} Press Ctrl+Z to undo.", words=words))
-        await self.sync()
 
-    async def _paste(self, event: events.GenericEventArguments) -> None:
-        change = await paste_cells(self.table.id, msgspec.convert(event.args, PastedBlock))
+    async def note_change(self, change: Change | None) -> None:
+        """Show a change of the table, if there is one, and let Ctrl+Z undo it."""
         if change is not None:
             self.undo.note(change)
             await self.sync()
 
-    async def _undo(self) -> None:
-        await self.undo.undo()
-        await self.sync()
+    async def _paste(self, event: events.GenericEventArguments) -> None:
+        await self.note_change(await paste_cells(self.table.id, msgspec.convert(event.args, PastedBlock)))
 
-    async def _redo(self) -> None:
-        await self.undo.redo()
+    async def _undo(self, *, again: bool = False) -> None:
+        await self.undo.undo(again=again)
         await self.sync()
 
     async def _add_row(self) -> None:
         visit = await visit_now("write", self.table.id)
-        change = await ask_new_row(await visit.services.table(self.table.id))
-        if change is not None:
-            self.undo.note(change)
-            await self.sync()
+        await self.note_change(await ask_new_row(await visit.services.table(self.table.id)))
 
     async def _show_history(self) -> None:
         if await show_table_history(self.table, may_change=self.may_change):
@@ -353,17 +340,16 @@ class OpenTable:
         """Change the table's name and tags."""
         visit = await visit_now("write", self.table.id)
         known = next(each for each in await visit.services.tables() if each.id == self.table.id)
-        if named := await ask_name_and_tags(known.name, known.tags):
-            name, tags = named
+        name, tags = await ask_name_and_tags(known.name, known.tags)
+        if name:
             await rename_table(visit.services, RenameTable(table=self.table.id, name=name))
             await tag_table(visit.services, TagTable(table=self.table.id, tags=tuple(tags)))
             self._title.set_text(name)
             ui.page_title(f"{name} · Tablewright")
 
     async def _delete(self) -> None:
-        question = t(
-            "Delete “{name}” and its entire history? This cannot be undone.", name=shorten_text(self.table.name, 60)
-        )
+        name = shorten_text(self.table.name, 60)
+        question = t("Delete “{name}” and its entire history? This cannot be undone.", name=name)
         if await ask_confirmation(question, t("Delete")):
             visit = await visit_now("write", self.table.id)
             self._change_timer.cancel()
@@ -393,15 +379,13 @@ class OpenTable:
             case "rerun":
                 await self.ask(field, redo="all")
             case "recheck":
-                await self.recheck([field.name], None)
+                await self.recheck([field.name])
             case "schedule":
                 await ask_schedule(table, field.name)
 
-    async def _columns_changed(self, change: object) -> None:
-        if change is not None:
-            self.undo.note(change)  # type: ignore[arg-type]
-            await self.sync()
-            await self.views.keep_known([field.name for field in self.table.fields])
+    async def _columns_changed(self, change: Change | None) -> None:
+        await self.note_change(change)
+        await self.views.keep_known([field.name for field in self.table.fields])
 
     # ── runs ─────────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -439,24 +423,17 @@ class OpenTable:
         done = {row_id for row_id, _ in await visit.services.store.proposals.open_cells(head.id)}
         # Rows that the proposal already covers are not paid for twice.
         others = [row_id for row_id in await list_row_ids(visit.services, self.table.id) if row_id not in done]
-        fill = await plan_fill(
-            visit.services,
-            self.table.id,
-            head.fields,
-            run.spec["strategy"],
-            how=FillOptions(params=run.spec["params"], rows=tuple(others)),
-        )
+        how = FillOptions(params=run.spec["params"], rows=tuple(others))
+        fill = await plan_fill(visit.services, self.table.id, head.fields, run.spec["strategy"], how=how)
         await visit.services.jobs.start(fill, run.spec.get("settings"))
         await self.sync()
 
     async def _recheck_picked(self, event: events.GenericEventArguments) -> None:
         picked = msgspec.convert(event.args, CellSelection)
-        await self.recheck(
-            selected_table_columns(self.table, picked),
-            await selected_row_ids((await visit_now()).services, self.table.id, picked),
-        )
+        row_ids = await selected_row_ids((await visit_now()).services, self.table.id, picked)
+        await self.recheck(selected_table_columns(self.table, picked), row_ids)
 
-    async def recheck(self, names: Sequence[str], row_ids: Sequence[RowId] | None) -> None:
+    async def recheck(self, names: Sequence[str], row_ids: Sequence[RowId] | None = None) -> None:
         visit = await visit_now("write", self.table.id)
         notice = ui.notification(t("Fetching the cited pages again …"), spinner=True, timeout=None, position="bottom")
         try:

@@ -9,6 +9,7 @@ import asyncio
 from array import array
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from typing import Any, NamedTuple
 
 import msgspec
@@ -63,25 +64,18 @@ def parse_row_query(table_id: str, query: Mapping[str, Any]) -> RowQuery:
 
 def describe_undecided_rows(matching: MatchingRows) -> str:
     """Say which rows the filters could not decide, or ""."""
-    notes = []
-    if matching.unlike_amounts:
-        notes.append(
-            t(
-                "{count} row not compared: its amount is in another currency ({currencies})"
-                "|{count} rows not compared: their amounts are in other currencies ({currencies})",
-                count=matching.unlike_amounts,
-                currencies=", ".join(sorted(matching.currencies)),
-            )
-        )
-    if matching.vague_values:
-        notes.append(
-            t(
-                "{count} row not compared: its value is not exact enough"
-                "|{count} rows not compared: their values are not exact enough",
-                count=matching.vague_values,
-            )
-        )
-    return "; ".join(notes)
+    unlike = t(
+        "{count} row not compared: its amount is in another currency ({currencies})"
+        "|{count} rows not compared: their amounts are in other currencies ({currencies})",
+        count=matching.unlike_amounts,
+        currencies=", ".join(sorted(matching.currencies)),
+    )
+    vague = t(
+        "{count} row not compared: its value is not exact enough"
+        "|{count} rows not compared: their values are not exact enough",
+        count=matching.vague_values,
+    )
+    return "; ".join([unlike] * bool(matching.unlike_amounts) + [vague] * bool(matching.vague_values))
 
 
 class RowOrders:
@@ -121,9 +115,7 @@ class RowOrders:
             self._forget_oldest(person)
 
     async def _find(self, services: Services, query: RowQuery, person: str) -> MatchingRows:
-        if query.is_plain:
-            return await find_matching_rows(services, query)
-        async with self._turns.take(person):
+        async with nullcontext() if query.is_plain else self._turns.take(person):
             return await find_matching_rows(services, query)
 
     def _forget_oldest(self, person: str) -> None:
@@ -182,17 +174,13 @@ async def read_row_block(
                 lambda some, over: [grid_row(row, names, over.get(row.id, {})) for row in some], rows, proposed
             )
             found += drawn
-            size += sum(estimate_row_bytes(row) for row in drawn)
+            # On its way to the browser, a cell has about 60 bytes in addition to its text.
+            cells = [cell for row in drawn for cell in row["cells"].values()]
+            size += sum(60 + len(cell["text"]) + len(cell.get("whole", "")) for cell in cells)
         done += len(wanted)
         if size > MAX_BLOCK_CHARACTERS:
             break
     return RowBlock(found, done)
-
-
-def estimate_row_bytes(drawn: dict[str, Any]) -> int:
-    """Estimate the bytes of a row on its way to the browser."""
-    # A cell in a reply has about 60 bytes in addition to its text.
-    return sum(60 + len(cell["text"]) + len(cell.get("whole", "")) for cell in drawn["cells"].values())
 
 
 def grid_row(row: Row, names: Sequence[str], proposed: dict[str, Cell]) -> dict[str, Any]:
@@ -214,14 +202,8 @@ def grid_cell(cell: Cell, *, proposed: bool = False) -> dict[str, Any]:
         "mark": cell_mark(cell),
         "note": cell_tooltip(cell, proposed),
     }
-    if proposed:
-        view["proposed"] = True
-    if cell.stale:
-        view["stale"] = True
-    if cell.basis == "judged":
-        view["judged"] = True
-    if is_disputed(cell):
-        view["disputed"] = True
+    flags = {"proposed": proposed, "stale": cell.stale, "judged": cell.basis == "judged", "disputed": is_disputed(cell)}
+    view |= {name: True for name, is_so in flags.items() if is_so}
     if cell.value is None and cell.status == "FAILED":
         view["why"] = reason_text(cell.reason)
     if view["text"] != content:
@@ -235,10 +217,8 @@ def cell_tooltip(cell: Cell, proposed: bool = False) -> str:
     if cell.status == "FLAGGED":
         parts.append(cell.error or t("flagged"))
     elif cell.status == "FAILED":
-        reason = reason_text(cell.reason)
-        parts.append(
-            t("empty: {reason}", reason=reason) + (f" ({shorten_text(cell.error, 160)})" if cell.error else "")
-        )
+        why = f" ({shorten_text(cell.error, 160)})" if cell.error else ""
+        parts.append(t("empty: {reason}", reason=reason_text(cell.reason)) + why)
     elif cell.value is not None and not is_given_by_person(cell):
         count = len(cell.evidence)
         of = f", {t('{count} source|{count} sources', count=count)}" if count else ""

@@ -14,7 +14,7 @@ from tablewright.domain.proposal import ApplyOutcome, ProposalHead
 from tablewright.domain.run import Progress, Run
 from tablewright.domain.text import shorten_text
 from tablewright.errors import NotFound
-from tablewright.interfaces.page.elements import flex_row, icon_button, show_paragraph
+from tablewright.interfaces.page.elements import flex_row, icon_button, show_paragraph, small_button
 from tablewright.interfaces.page.frame import hide_paths, show_notice, visit_now
 from tablewright.interfaces.page.live import run_while_open
 from tablewright.interfaces.page.words import counted_text, stage_text, t
@@ -58,13 +58,12 @@ class RunBar:
             self._label = ui.label().classes("tw-small tw-ellipsis tw-grow")
             self._left = ui.label().classes("tw-small tw-muted")
             with flex_row() as self._running:
-                look = "outline dense padding='4px 12px'"
-                ui.button(t("Pause"), icon="pause", on_click=partial(self._ask_to_end, pause_run)).props(look)
-                stop = ui.button(t("Stop"), icon="stop", on_click=partial(self._ask_to_end, cancel_run))
-                stop.props(f"{look} color=negative")
+                small_button(t("Pause"), partial(self._ask_to_end, pause_run), icon="pause")
+                stop = partial(self._ask_to_end, cancel_run)
+                small_button(t("Stop"), stop, icon="stop", look="outline color=negative")
             with flex_row() as self._paused:
-                resume = ui.button(t("Resume"), icon="play_arrow", on_click=self._resume)
-                resume.props("unelevated dense padding='4px 12px'").set_visibility(page.may_change)
+                resume = small_button(t("Resume"), self._resume, icon="play_arrow", look="unelevated")
+                resume.set_visibility(page.may_change)
                 icon_button("close", t("Close"), lambda: self.close_paused(self._paused_id))
         self._bar.set_visibility(False)
 
@@ -72,11 +71,11 @@ class RunBar:
     def is_running(self) -> bool:
         return bool(self._run_id)
 
-    async def follow_newest(self, runs: Sequence[Run]) -> bool:
-        """Watch the newest run that is under way, and return True if there is one and none was watched. Its earlier
-        events are left out: the proposal has their results."""
+    async def follow_newest(self, runs: Sequence[Run]) -> None:
+        """Watch the newest run that is under way, unless one is watched. Its earlier events are left out: the proposal
+        has their results."""
         if self._run_id:
-            return False
+            return
         jobs = (await visit_now()).services.jobs
         for run in runs:
             if run.status == "running" and not await jobs.is_interrupted(run) and not self._run_id:
@@ -84,19 +83,18 @@ class RunBar:
                 self._banner.hide()
                 self._show_bar(Progress(stage="starting", done=run.done, total=run.total), paused_id="")
                 run_while_open(self._watch(run.id, after=run.last_event))
-                return True
+                return
         newest = runs[0] if runs else None
         is_paused = newest is not None and newest.was_paused_by_person and await self._banner.is_undecided(newest)
         # Another call may follow a run already: two timers and the person's own actions lead here.
         if self.is_running:
-            return False
+            return
         self._bar.set_visibility(False)
         if newest is not None and is_paused:
             kept = t("what was found is kept")
             news = Progress(stage="paused", done=newest.done, total=newest.total, detail=kept)
             self._show_bar(news, paused_id=newest.id)
         await self._banner.update(None if is_paused else newest)
-        return False
 
     def _show_bar(self, news: Progress, *, paused_id: str) -> None:
         """Show a run that is under way, or the one of `paused_id`, which was paused on request."""
@@ -114,11 +112,16 @@ class RunBar:
             "done": "The run is done.",
             "cancelled": "Stopped. What was found is kept in the proposal.",
         }
-        tasks = [asyncio.create_task(each) for each in (self._show_found(), self._show_rows(), self._show_left(run_id))]
+        tasks = [asyncio.create_task(each) for each in (self._draw_found(), self._show_left(run_id))]
         try:
             jobs = (await visit_now()).services.jobs
             async for event in jobs.watch(run_id, after=after):
-                self._note_progress(event.progress)
+                self._news = news = event.progress
+                if news.row_id is None:
+                    # Formulas report no single cells: the rows are read again instead.
+                    self._has_new_rows = True
+                elif news.cells:
+                    self._found.setdefault(news.row_id, {}).update(news.cells)
             run = await jobs.get(run_id)
         except NotFound:  # its table was removed, which the page says
             return
@@ -133,14 +136,6 @@ class RunBar:
             show_notice(t(endings[run.status]), good=run.status == "done")
         await self._page.run_ended()
 
-    def _note_progress(self, news: Progress) -> None:
-        self._news = news
-        if news.row_id is None:
-            # Formulas report no single cells: the rows are read again instead.
-            self._has_new_rows = True
-        elif news.cells:
-            self._found.setdefault(news.row_id, {}).update(news.cells)
-
     def _show(self, news: Progress) -> None:
         # A thousandth of the bar is less than a pixel.
         self._progress.set_value(round(news.fraction if news.total else 0, 3))
@@ -148,19 +143,16 @@ class RunBar:
         doing = " ".join(filter(None, (stage_text(news), news.label, news.detail)))
         self._label.set_text(" · ".join(filter(None, (of, shorten_text(doing, 140)))) or t("Starting"))
 
-    async def _show_found(self) -> None:
-        while True:
-            # Finished cells are gathered and drawn together: one message for each would slow the browser down.
-            await asyncio.sleep(0.05)
-            self._flush()
-
-    async def _show_rows(self) -> None:
+    async def _draw_found(self) -> None:
         while True:
             # A formula fills many rows at once: the rows in view are then read again, twice a second at most.
-            await asyncio.sleep(0.5)
+            for _ in range(10):
+                # Finished cells are gathered and drawn together: one message for each would slow the browser down.
+                await asyncio.sleep(0.05)
+                self._flush()
             if self._has_new_rows:
                 self._has_new_rows = False
-                self._page.grid.show_proposed(self._fields)
+                self._page.grid.call("showProposed", list(self._fields))
 
     async def _show_left(self, run_id: str) -> None:
         """Show the time left and the cost so far."""
@@ -255,20 +247,15 @@ class RunBanner:
     async def is_undecided(self, run: Run) -> bool:
         """Return True if a run's proposal waits for a decision; one without any cell closes by itself."""
         services = (await visit_now()).services
-        proposal_id = (await show_run(services, run)).proposal_id
-        if not proposal_id:
-            return True
         try:
-            head = await services.store.proposals.get(proposal_id)
+            head = await services.store.proposals.get(await services.store.proposals.of_run(run.id))
         except NotFound:
-            return False
-        return head.status in ("open", "building") or not (
-            head.counts.get("with_value", 0) + head.counts.get("without_value", 0)
-        )
+            return True
+        has_cells = head.counts.get("with_value") or head.counts.get("without_value")
+        return head.status in ("open", "building") or not has_cells
 
     def _show_failure(self, run: Run, status: str) -> None:
-        cause = end_cause(run.error or "")
-        lines = [cause] if cause else []
+        lines = [end_cause(run.error or "")]
         if run.done:
             lines.append(
                 t(
@@ -317,21 +304,18 @@ class RunBanner:
     def _show(self, run_id: str, status: str, title: str, lines: list[str], *, retry: bool = False) -> None:
         self._shown = (run_id, status)
         self._box.clear()
-        self._box.classes(
-            add="tw-bad" if status in RUN_FAILURES else "tw-weak",
-            remove="tw-weak" if status in RUN_FAILURES else "tw-bad",
-        )
+        look, icon = ("tw-bad", "error") if status in RUN_FAILURES else ("tw-weak", "info")
+        self._box.classes(add=look, remove="tw-bad tw-weak".replace(look, ""))
         with self._box:
-            ui.icon("error" if status in RUN_FAILURES else "info", size="22px").props('aria-hidden="true"')
+            ui.icon(icon, size="22px").props('aria-hidden="true"')
             with ui.element("div").classes("tw-grow"):
                 ui.label(title).classes("tw-strong")
                 for line in filter(None, lines):
                     show_paragraph(hide_paths(line), "tw-small")
             ui.button(t("Details"), on_click=lambda: ui.navigate.to(f"/runs/{run_id}")).props("flat dense")
             if retry and self._page.may_change:
-                ui.button(t("Retry"), icon="refresh", on_click=lambda: self._retry(run_id)).props(
-                    "unelevated dense color=negative padding='4px 12px'"
-                )
+                retry_run = partial(self._retry, run_id)
+                small_button(t("Retry"), retry_run, icon="refresh", look="unelevated color=negative")
             ui.button(icon="close", on_click=self._close).props(f'flat round dense aria-label="{t("Close")}"')
         self._box.set_visibility(True)
 
@@ -400,30 +384,30 @@ class ProposalPanel:
                     self._show(head, left.get(head.id, 0))
 
     def _show(self, head: ProposalHead, left: int) -> None:
-        found, empty = head.counts.get("with_value", 0), head.counts.get("without_value", 0)
+        found = counted_text(head.counts.get("with_value", 0), "value")
+        empty = head.counts.get("without_value", 0)
         names = shorten_text(", ".join(field.name for field in head.fields), 80)
-        what = t("{names}: {found} proposed.", names=names, found=counted_text(found, "value"))
-        if empty:
-            both = {"found": counted_text(found, "value"), "empty": counted_text(empty, "cell")}
-            what = t("{names}: {found} proposed, {empty} without a result.", names=names, **both)
         if not head.counts:
             what = t("{names}: no row was looked at before the run ended.", names=names)
+        elif empty:
+            without = counted_text(empty, "cell")
+            what = t("{names}: {found} proposed, {empty} without a result.", names=names, found=found, empty=without)
+        else:
+            what = t("{names}: {found} proposed.", names=names, found=found)
         with ui.element("div").classes("tw-waiting"):
             with ui.element("div").classes("tw-grow"):
                 show_paragraph(" ".join((what, t("The table changes only when you accept."))))
             if not self._page.may_change:
                 return
-            act = "dense padding='4px 12px'"
-            review = ui.button(t("Review"), icon="fact_check", on_click=lambda: ui.navigate.to(f"/review/{head.id}"))
-            review.props(f"unelevated {act}").set_visibility(bool(head.counts))
+            if head.counts:
+                review = partial(ui.navigate.to, f"/review/{head.id}")
+                small_button(t("Review"), review, icon="fact_check", look="unelevated")
             accept = t("Accept all") if head.counts else t("Keep the columns")
-            ui.button(accept, on_click=partial(self._accept, head)).props(f"outline {act}")
+            small_button(accept, partial(self._accept, head))
             if left:
                 label = t("Continue with {count} more row|Continue with {count} more rows", count=left)
-                ui.button(label, icon="play_arrow", on_click=partial(self._page.fill_rest, head)).props(
-                    f"outline {act}"
-                )
-            ui.button(t("Discard"), on_click=partial(self._discard, head)).props(f"flat {act}")
+                small_button(label, partial(self._page.fill_rest, head), icon="play_arrow")
+            small_button(t("Discard"), partial(self._discard, head), look="flat")
 
     async def _accept(self, head: ProposalHead) -> None:
         visit = await visit_now("write", self._page.table.id)
