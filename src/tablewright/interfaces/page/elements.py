@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
-from typing import Any, TypeAlias, TypeVar, cast
+from typing import Any, TypeAlias, cast
 
 from msgspec import structs
 from msgspec.inspect import BoolType, FloatType, IntType, Metadata, StructType, UnionType, type_info
@@ -20,16 +20,12 @@ from tablewright.domain.text import replace_unsafe_characters
 from tablewright.errors import TablewrightError, UsageError
 from tablewright.formats.reports.wording import safe_link
 from tablewright.interfaces.page.frame import empty_state, page_frame, show_error_notice, show_heading, show_notice
-from tablewright.interfaces.page.words import t
+from tablewright.interfaces.page.words import T, t
 from tablewright.operations.operation import Request
 from tablewright.settings import Settings
 
-T = TypeVar("T")
 # A dialog's choice returns this to leave the dialog open.
 KEEP_DIALOG_OPEN = object()
-
-# A browser lays out more only slowly; a text this long is a document, which is shown in parts.
-MAX_TEXT_CHARACTERS = 200_000
 
 # A text, or a function that builds the content in its place.
 GridContent: TypeAlias = str | Callable[[], object]
@@ -55,7 +51,8 @@ def display_text(text: str, limit: int = 4_000) -> str:
 
 def show_paragraph(text: str, classes: str = "") -> ui.label:
     """Show a paragraph with its line breaks."""
-    return ui.label(display_text(text, MAX_TEXT_CHARACTERS)).classes(f"tw-text {classes}".strip())
+    # A browser lays out more only slowly; a text this long is a document, which is shown in parts.
+    return ui.label(display_text(text, 200_000)).classes(f"tw-text {classes}".strip())
 
 
 def show_remark(text: str) -> ui.label:
@@ -64,7 +61,7 @@ def show_remark(text: str) -> ui.label:
 
 
 def inline_text(text: str, tag: str = "span") -> TextElement:
-    return TextElement(tag=tag, text=display_text(text, MAX_TEXT_CHARACTERS))
+    return TextElement(tag=tag, text=display_text(text, 200_000))
 
 
 def show_web_link(text: str, url: str) -> Element:
@@ -382,12 +379,6 @@ def format_page_time(at: str | None) -> str:
 
 # Status of an upload when the disk is full, and when the file is larger than the server takes.
 NO_SPACE, TOO_LARGE = 507, 413
-UPLOAD_LIST_TEMPLATE = """
-<div><div v-for="file in props.files" :key="file.__key" class="tw-file">
-  <span>{{ file.name }}</span>
-  <span class="tw-muted">{{ file.__status === "uploaded" ? "arrived" : file.__progressLabel }}</span>
-</div></div>
-"""
 
 
 def file_drop_area(
@@ -424,7 +415,15 @@ def file_drop_area(
             chosen.on("change", js_handler="(event) => props.addFiles([...event.target.files])")
         stop = ui.button(t("Stop"), icon="close", on_click=lambda: uploader.run_method("abort")).props("flat dense")
         stop.set_visibility(False)
-    uploader.add_slot("list", UPLOAD_LIST_TEMPLATE)
+    uploader.add_slot(
+        "list",
+        """
+        <div><div v-for="file in props.files" :key="file.__key" class="tw-file">
+          <span>{{ file.name }}</span>
+          <span class="tw-muted">{{ file.__status === "uploaded" ? "arrived" : file.__progressLabel }}</span>
+        </div></div>
+        """,
+    )
     uploader.on("start", lambda: stop.set_visibility(True), args=[])
     uploader.on("finish", lambda: stop.set_visibility(False), args=[])
     uploader.on("failed", lost, js_handler="(failure) => emit(failure?.xhr?.status ?? 0)")

@@ -25,9 +25,6 @@ from tablewright.messages.catalogue import PageText
 from tablewright.operations.find import FindMore, StartFind, find_more, get_found, start_find
 from tablewright.operations.operation import TableRequest
 
-# Pages, and things left out, that are listed: the run's own page has all.
-MAX_LISTED_PAGES = 100
-
 
 @ui.page("/find", title="Find rows · Tablewright")
 async def find_rows_page() -> None:
@@ -116,6 +113,8 @@ class OpenSearch(FollowedRun):
         ui.navigate.reload()
 
     def show_account(self) -> None:
+        # Pages, and things left out, that are listed: the run's own page has all.
+        most = 100
         found = self.found
         with titled_card(t("Completeness")):
             show_paragraph(found.completeness)
@@ -139,15 +138,13 @@ class OpenSearch(FollowedRun):
         ):
             if things:
                 with titled_card(title):
-                    show_table_grid(
-                        [what, t("Why")], [[each.name, each.reason] for each in things[:MAX_LISTED_PAGES]], title
-                    )
+                    show_table_grid([what, t("Why")], [[each.name, each.reason] for each in things[:most]], title)
         with titled_card(t("Pages read")):
             for query in found.queries:
                 show_remark(t("Searched “{query}”", query=query))
             for query, why in found.failed_queries.items():
                 show_paragraph(t("Search “{query}” failed: {why}", query=query, why=why))
-            for origin in found.read[:MAX_LISTED_PAGES]:
+            for origin in found.read[:most]:
                 show_web_link(origin, origin)
-            for origin, why in list(found.unreached.items())[:MAX_LISTED_PAGES]:
+            for origin, why in list(found.unreached.items())[:most]:
                 show_paragraph(t("Not reached: {origin} ({why})", origin=origin, why=why))

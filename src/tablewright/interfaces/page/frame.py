@@ -15,7 +15,6 @@ import json
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from functools import wraps
-from pathlib import Path
 from typing import Literal, ParamSpec
 from weakref import WeakKeyDictionary
 
@@ -37,7 +36,6 @@ P = ParamSpec("P")
 # Seconds to build a page. NiceGUI's default of 3 fails on a busy machine; pages are declared after this line.
 vars(ui.page)["__init__"].__kwdefaults__["response_timeout"] = 60.0
 
-PAGE_FILES = Path(__file__).with_name("files")
 # An open page closes this soon after its visitor has lost the right to see it.
 RIGHTS_CHECK_SECONDS = 3.0
 # Text, address, icon; in the order in which a new user needs them.
@@ -129,7 +127,14 @@ def page_frame(title: str, *, here: str, wide: bool = False, tells: bool = True)
             f'flat round dense aria-label="{t("Open the menu")}"'
         ).classes("tw-menu-button")
         with ui.link(target="/").classes("tw-brand").props(f'aria-label="{t("Tablewright, all tables")}"'):
-            ui.html(LOGO_SVG, sanitize=False)
+            ui.html(
+                '<svg viewBox="0 0 24 24" width="24" height="24" aria-hidden="true">'
+                '<rect x="3" y="4" width="18" height="16" rx="3" fill="none" stroke="currentColor" stroke-width="1.8"/>'
+                '<path d="M3 9.5h18M9.5 9.5V20" stroke="currentColor" stroke-width="1.8"/>'
+                '<path d="M12.6 14.8l2.1 2.1 3.8-4.2" fill="none" stroke="currentColor" stroke-width="1.8" '
+                'stroke-linecap="round" stroke-linejoin="round"/></svg>',
+                sanitize=False,
+            )
             ui.label("Tablewright")
         with ui.element("nav").props(f'aria-label="{t("Main navigation")}"').classes("tw-nav"):
             for name, path, icon in NAVIGATION:
@@ -150,15 +155,6 @@ def page_frame(title: str, *, here: str, wide: bool = False, tells: bool = True)
         if not wide:
             ui.label(title).classes("tw-h1").props("role=heading aria-level=1")
         yield
-
-
-LOGO_SVG = (
-    '<svg viewBox="0 0 24 24" width="24" height="24" aria-hidden="true">'
-    '<rect x="3" y="4" width="18" height="16" rx="3" '
-    'fill="none" stroke="currentColor" stroke-width="1.8"/><path d="M3 9.5h18M9.5 9.5V20" stroke="currentColor" '
-    'stroke-width="1.8"/><path d="M12.6 14.8l2.1 2.1 3.8-4.2" fill="none" stroke="currentColor" stroke-width="1.8" '
-    'stroke-linecap="round" stroke-linejoin="round"/></svg>'
-)
 
 
 def show_navigation_link(name: str, path: str, icon: str, *, is_here: bool) -> None:

@@ -13,7 +13,7 @@ from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Coroutine, Hashable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic
 from weakref import WeakKeyDictionary
 
 from nicegui import background_tasks, ui
@@ -22,7 +22,7 @@ from tablewright.domain.run import Progress, Run
 from tablewright.errors import TablewrightError
 from tablewright.interfaces.page.elements import page_card, progress_bar, show_chip, show_paragraph
 from tablewright.interfaces.page.frame import current_visit, note_page_table, show_notice, visit_now
-from tablewright.interfaces.page.words import t
+from tablewright.interfaces.page.words import T, t
 from tablewright.interfaces.server.context import Visit
 from tablewright.messages.catalogue import PageText
 from tablewright.operations.runs import RunRequest, cancel_run
@@ -243,9 +243,6 @@ def focus_message_field() -> None:
 
 # ── what a server remembers ─────────────────────────────────────────────────────────────────────────────────────────
 # Kept in memory for people who open a page again; not in the database, and gone with the server.
-
-
-T = TypeVar("T")
 
 
 class ServerMemory(Generic[T]):

@@ -25,20 +25,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from tablewright.errors import NotFound, TablewrightError
 from tablewright.interfaces.page import frame, page_data
 from tablewright.interfaces.page.table.rows import RowOrders
-
-# By name: each declares its pages when it is imported, which must not happen before a server is there.
-PAGE_MODULES = (
-    "tables_page",
-    "find_page",
-    "table.page",
-    "review_page",
-    "documents_page",
-    "research_page",
-    "shortlist_page",
-    "runs_page",
-    "health_page",
-    "settings_page",
-)
+from tablewright.interfaces.page.words import SCRIPT_FOLDER
 
 
 def mount_pages(app: FastAPI) -> None:
@@ -48,21 +35,23 @@ def mount_pages(app: FastAPI) -> None:
     # The pages are one application for the whole process, and middleware cannot be added to one that has answered.
     pages.middleware_stack = None
     pages.user_middleware.clear()
-    for name in PAGE_MODULES:
+    # By name: each declares its pages when it is imported, which must not happen before a server is there.
+    names = "tables_page find_page table.page review_page documents_page research_page shortlist_page runs_page"
+    for name in (*names.split(), "health_page", "settings_page"):
         if find_spec(f"tablewright.interfaces.page.{name}"):
             import_module(f"tablewright.interfaces.page.{name}")
     app.include_router(page_data.router)
     app.state.page_rows = RowOrders()
     # A second server in one process, as in tests, must not add the route twice.
     pages.remove_route("/page-files/{path:path}")
-    pages.add_static_files("/page-files", frame.PAGE_FILES)
+    pages.add_static_files("/page-files", SCRIPT_FOLDER)
     pages.on_page_exception(frame.show_page_error)
     guard_client_events()
     logging.getLogger("nicegui").addFilter(is_unexpected_record)
     ui.run_with(
         app,
         title="Tablewright",
-        favicon=frame.PAGE_FILES / "icon.svg",
+        favicon=SCRIPT_FOLDER / "icon.svg",
         dark=None,
         tailwind=False,
         # Nothing is kept in the browser's storage, so the key may change with every start.

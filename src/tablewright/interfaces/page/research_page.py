@@ -85,8 +85,6 @@ REPORT_KINDS: PageText[dict[str, str]] = {
     "answer": "Short answer",
     "catalog": "Catalog as a table",
 }
-# The last searches and checks, shown during the run: as many as fit without scrolling.
-FEED_LINES = 12
 
 
 @ui.page("/research", title="Research · Tablewright")
@@ -215,7 +213,8 @@ class OpenResearch(FollowedRun):
         }
         stage, _, detail = news.detail.partition(": ")
         if stage in ("task", "claim", "round"):
-            self.feed = [*self.feed[-FEED_LINES:], f"{t(names[stage])}: {detail}"]
+            # The last twelve fit without scrolling.
+            self.feed = [*self.feed[-11:], f"{t(names[stage])}: {detail}"]
         self.doing = t(names[stage]) if stage in ("reading", "writing") else detail or stage
         # A memo ends a round, so the page reads the research again.
         return stage == "memo"
@@ -240,7 +239,7 @@ class OpenResearch(FollowedRun):
         if self.is_under_way:
             with ui.element("div").classes("tw-column"):
                 super().show_state()
-                show_bullets(self.feed[-FEED_LINES:], "tw-feed")
+                show_bullets(self.feed, "tw-feed")
 
     def buttons(self) -> None:
         formats = {"md": "Markdown", "html": "HTML", "docx": "Word", "pdf": "PDF", "json": "JSON"}

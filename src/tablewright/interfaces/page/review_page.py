@@ -4,8 +4,8 @@ apply it, then everything in one transaction."""
 from __future__ import annotations
 
 import asyncio
+from collections import defaultdict
 from collections.abc import Awaitable, Callable, Iterable
-from typing import ParamSpec
 
 import msgspec
 from nicegui import background_tasks, context, ui
@@ -22,6 +22,7 @@ from tablewright.interfaces.page.elements import (
     wait_for_answer,
 )
 from tablewright.interfaces.page.frame import (
+    P,
     answer_missing,
     empty_state,
     note_page_table,
@@ -45,17 +46,8 @@ from tablewright.operations.grid_rows import cell_mark
 from tablewright.operations.review import CellPlace, DecideProposal, OwnCell, decide_proposal, read_own_value
 from tablewright.services import Services
 
-P = ParamSpec("P")
-
 # A page is drawn with its evidence at once; more cells would make each key press slow.
 CELLS_PER_PAGE = 30
-# As infinitives, for a notice such as "12 cells marked to accept".
-VERDICT_NAMES: PageText[dict[str, str]] = {
-    "accepted": "accept",
-    "refused": "reject",
-    "edited": "edit",
-    "emptied": "empty the cell",
-}
 
 
 @ui.page("/review/{proposal_id}", title="Review · Tablewright")
@@ -249,7 +241,7 @@ class ReviewPage:
             "edited": "{count} to edit",
             "emptied": "{count} to empty",
         }
-        counts = {word: sum(verdict.word == word for verdict in self._verdicts.values()) for word in VERDICT_NAMES}
+        counts = {word: sum(verdict.word == word for verdict in self._verdicts.values()) for word in texts}
         left = len(self._cells) - len(self._verdicts)
         parts = [t(texts[word], count=count) for word, count in counts.items() if count]
         self._summary.set_text(", ".join([*parts, t("{count} open", count=left)]))
@@ -408,7 +400,9 @@ class ReviewPage:
             self._update_line(at)
         self._summarise()
         stay = len(open_cells) - len(marked)
-        done = t("{cells} marked to {act}.", cells=counted_text(len(marked), "cell"), act=t(VERDICT_NAMES[word]))
+        # As infinitives, for a notice such as "12 cells marked to accept".
+        act = t("accept") if word == "accepted" else t("reject")
+        done = t("{cells} marked to {act}.", cells=counted_text(len(marked), "cell"), act=act)
         kept = t("{cells} rejected or edited before: unchanged.", cells=counted_text(stay, "cell")) if stay else ""
         show_notice(" ".join(filter(None, (done, kept, t("Press Enter to apply.")))))
 
@@ -435,7 +429,7 @@ class ReviewPage:
         await self._show_page()
 
     def _decision(self) -> DecideProposal:
-        places: dict[str, list[CellPlace]] = {word: [] for word in VERDICT_NAMES}
+        places: dict[str, list[CellPlace]] = defaultdict(list)
         edited: list[OwnCell] = []
         for (row_id, field), verdict in self._verdicts.items():
             if verdict.own is not None:

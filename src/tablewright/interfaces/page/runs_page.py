@@ -45,8 +45,6 @@ from tablewright.interfaces.wording import format_cost, format_dollars, format_d
 from tablewright.messages.catalogue import PageText
 from tablewright.operations.runs import ResumeRun, RunRequest, RunShown, pause_run, resume_run, show_run
 
-# All listed runs are read again every other second.
-MAX_LISTED_RUNS = 30
 # Events in the log of a run's page; older ones are removed as new ones arrive.
 LOG_LINES = 200
 
@@ -86,7 +84,8 @@ class RunList:
     async def read(self) -> bool:
         """Read the runs and the reports of those that have changed; True if any has."""
         services = self.seen.services
-        before, self.runs = self.runs, await services.jobs.all(self.table_id, limit=MAX_LISTED_RUNS)
+        # Not more, because all of them are read again every other second.
+        before, self.runs = self.runs, await services.jobs.all(self.table_id, limit=30)
         if {run.id for run in self.runs} - {run.id for run in before}:
             self.names = {each.id: each.name for each in await services.tables()}
         # A report reads the run's cells, so only those of changed runs are made again.
@@ -158,13 +157,15 @@ class RunList:
     async def show_figures(self, table_id: str) -> None:
         now = await visit_now()
         table = await now.table(table_id)
-        rows = await now.services.page(table.id, limit=MAX_CHARTED_ROWS)
+        # Enough rows for the shares, and read at once.
+        most = 2_000
+        rows = await now.services.page(table.id, limit=most)
         if not rows:
             show_remark(t("This table has no rows yet."))
             return
         figures = collect_chart_figures(table, rows)
-        if len(rows) == MAX_CHARTED_ROWS:
-            show_remark(t("Of the first {most_rows} rows.", most_rows=MAX_CHARTED_ROWS))
+        if len(rows) == most:
+            show_remark(t("Of the first {most_rows} rows.", most_rows=most))
         with ui.element("div").classes("tw-half"):
             with ui.element("div"):
                 show_heading(t("Coverage and confidence per column"), level=3)
@@ -374,8 +375,6 @@ def progress_text(news: Progress) -> str:
 # ── charts of a table ─────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-# Rows that a chart is drawn from: enough for the shares, and read at once.
-MAX_CHARTED_ROWS = 2_000
 # Colours with enough contrast on the light and on the dark ground, since a chart knows no theme.
 INK, SEA = "#7d8a86", "#2b8a7f"
 

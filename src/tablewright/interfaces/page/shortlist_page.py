@@ -34,6 +34,7 @@ from tablewright.interfaces.page.elements import (
     message_form,
     page_card,
     progress_bar,
+    request_limit,
     show_chip,
     show_earlier_list,
     show_paragraph,
@@ -62,8 +63,6 @@ from tablewright.operations.shortlist import (
 )
 from tablewright.values.shortlist_form import format_form_message
 
-# The limit of the request (`Question`): the page refuses a longer message before it is sent.
-MAX_MESSAGE_CHARACTERS = 4_000
 # By the name in the command that the form becomes: label and example.
 FORM_FIELDS: PageText[dict[str, tuple[str, str]]] = {
     "product": ("Product", "electric kettle"),
@@ -97,7 +96,7 @@ async def shortlists_page() -> None:
                         t("Start"),
                         begin,
                         placeholder=t("A kettle with variable temperature, under £50"),
-                        most=MAX_MESSAGE_CHARACTERS,
+                        most=request_limit(TakeTurn, "message"),
                     )
                     show_remark(
                         t(
@@ -306,7 +305,7 @@ class AdviceView:
             with flex_row():
                 for label, command in actions:
                     ui.button(t(label), on_click=partial(self.say, command)).props("outline dense")
-        message_form(t("Your message"), t("Send"), self.say, most=MAX_MESSAGE_CHARACTERS)
+        message_form(t("Your message"), t("Send"), self.say, most=request_limit(TakeTurn, "message"))
 
     def show_wishes(self) -> None:
         """Show the requirements as chips, to be made hard or soft, or removed."""

@@ -51,12 +51,6 @@ from tablewright.operations.files import (
 from tablewright.temporary import temporary_folder
 from tablewright.workflows.files import KnownFile
 
-# Shown on the first visit, where people ask what a demo will need or send.
-ABOUT_SAMPLE: PageText[str] = (
-    "Twelve fictional companies, filled from a small fictional web on this computer: no key, no internet, nothing to "
-    "set up."
-)
-
 
 @ui.page("/", title="Tables · Tablewright")
 async def tables_page() -> None:
@@ -87,7 +81,7 @@ def show_first_visit(visit: Visit) -> None:
             )
         )
         sample_button(first=True)
-        show_remark(t(ABOUT_SAMPLE))
+        explain_sample()
         if visit.person.may_administer:
             start = partial(ui.navigate.to, "/start")
             ui.button(t("Set up in three steps"), icon="tune", on_click=start).props("outline")
@@ -165,6 +159,16 @@ def sample_button(*, first: bool = False) -> ui.button:
     button = ui.button(t("Open a filled sample"), icon="science", on_click=bring)
     button.props("unelevated size=lg" if first else "outline")
     return button
+
+
+def explain_sample() -> None:
+    """Say what people ask before a demo: what it needs, and what it sends."""
+    show_remark(
+        t(
+            "Twelve fictional companies, filled from a small fictional web on this computer: no key, no internet, "
+            "nothing to set up."
+        )
+    )
 
 
 def show_new_table_buttons() -> None:
@@ -476,7 +480,7 @@ async def start_page(step: str = "model") -> None:
                 show_new_table_buttons()
             with flex_row():
                 sample_button()
-                show_remark(t(ABOUT_SAMPLE))
+                explain_sample()
             return
 
         def go_on() -> None:

@@ -37,16 +37,6 @@ GRID_MARKS: PageText[set[str]] = {
     "flagged",
     "empty",
 }
-CONFIDENCE_NAMES = {label: f"{label} confidence" for label in ("high", "medium", "low")} | {"none": "low confidence"}
-# Reasons why a cell has no value.
-EMPTY_REASONS: PageText[dict[str, str]] = {
-    "not_found": "not found",
-    "blocked": "blocked",
-    "not_applicable": "not applicable",
-    "conflicting": "conflicting",
-    "over_budget": "over budget",
-    "error": "error",
-}
 # Names of the types of columns.
 TYPE_NAMES: PageText[dict[FieldType, str]] = {
     "text": "text",
@@ -58,44 +48,6 @@ TYPE_NAMES: PageText[dict[FieldType, str]] = {
     "url": "link",
     "list": "list",
 }
-# Stages of a run, each followed by the name of a row.
-STAGE_TEXTS: PageText[dict[str, str]] = {
-    "starting": "Starting",
-    "searching": "Searching for",
-    "fetching": "Reading about",
-    "computing": "Computing",
-    "row_done": "Done:",
-    "row_skipped": "Skipped:",
-    "complete": "Finished",
-    "cancelled": "Stopped",
-    "paused": "Paused:",
-}
-# Forms of the lines of a trace, which is stored in English. More specific ones come first, since the first match wins.
-TRACE_FORMS: PageText[tuple[str, ...]] = (
-    "Searched “{query}”: nothing found.",
-    "Searched “{query}”: 1 result.",
-    "Searched “{query}”: {results} results.",
-    "Search for “{query}” failed: {reason}",
-    "Read “{title}” ({domain}).",
-    "Read “{title}”.",
-    "Could not read {url}: {reason}",
-    "{where} (search result) says {value}: “{quote}”",
-    "{where} says {value}: “{quote}”",
-    "“{title}” ({domain}) is about another {name}: {reason}",
-    "{where} is about something else: {reason}",
-    "The quotes support {value}: {verdict}. {reason}",
-    "Attempt {attempt}, for {columns} only. {why}",
-    "{problem} Read without the model.",
-    "{judgement}: {problem} Decided without the model.",
-    "{judgement}: not verified and left out: {problem}",
-    "{rating}: {answered} of {all} answered; weak or missing: {weak}; sources disagree on {disputed}",
-    "{rating}: {answered} of {all} answered; weak or missing: {weak}",
-    "{rating}: {answered} of {all} answered; sources disagree on {disputed}",
-    "{rating}: {answered} of {all} answered",
-    "{answer}; also from {domains}; {domain} says {value}",
-    "{answer}; also from {domains}",
-    "{answer}; {domain} says {value}",
-)
 
 # Statuses, stances, kinds and checks that other modules define.
 TEXTS_OF_OTHER_PACKAGES: PageText[tuple[str, ...]] = (
@@ -131,12 +83,31 @@ def all_rows_text(count: int) -> str:
 
 def reason_text(reason: str | None) -> str:
     """Name the reason why a cell has no value."""
-    return t(EMPTY_REASONS[reason or "error"])
+    names: PageText[dict[str, str]] = {
+        "not_found": "not found",
+        "blocked": "blocked",
+        "not_applicable": "not applicable",
+        "conflicting": "conflicting",
+        "over_budget": "over budget",
+        "error": "error",
+    }
+    return t(names[reason or "error"])
 
 
 def stage_text(news: Progress) -> str:
-    """Name the stage of a run, or return "" if it has no name for people."""
-    return t(STAGE_TEXTS[news.stage]) if news.stage in STAGE_TEXTS else ""
+    """Name the stage of a run, or return "" if it has no name for people. The name of a row follows."""
+    names: PageText[dict[str, str]] = {
+        "starting": "Starting",
+        "searching": "Searching for",
+        "fetching": "Reading about",
+        "computing": "Computing",
+        "row_done": "Done:",
+        "row_skipped": "Skipped:",
+        "complete": "Finished",
+        "cancelled": "Stopped",
+        "paused": "Paused:",
+    }
+    return t(names[news.stage]) if news.stage in names else ""
 
 
 def type_text(field: Field) -> str:
@@ -145,7 +116,8 @@ def type_text(field: Field) -> str:
 
 
 def confidence_text(label: str) -> str:
-    return t(CONFIDENCE_NAMES[label])
+    # A value without confidence is to be checked like one of low confidence.
+    return t(f"{'low' if label == 'none' else label} confidence")
 
 
 def translated_basis(cell: Cell) -> str:
@@ -156,7 +128,33 @@ def translated_basis(cell: Cell) -> str:
 
 def trace_text(line: str) -> str:
     """Translate a line of a trace if it has a known form; return any other as it is."""
-    for form in TRACE_FORMS if page_language() != "en" else ():
+    # Traces are stored in English. More specific forms come first, since the first match wins.
+    forms: PageText[tuple[str, ...]] = (
+        "Searched “{query}”: nothing found.",
+        "Searched “{query}”: 1 result.",
+        "Searched “{query}”: {results} results.",
+        "Search for “{query}” failed: {reason}",
+        "Read “{title}” ({domain}).",
+        "Read “{title}”.",
+        "Could not read {url}: {reason}",
+        "{where} (search result) says {value}: “{quote}”",
+        "{where} says {value}: “{quote}”",
+        "“{title}” ({domain}) is about another {name}: {reason}",
+        "{where} is about something else: {reason}",
+        "The quotes support {value}: {verdict}. {reason}",
+        "Attempt {attempt}, for {columns} only. {why}",
+        "{problem} Read without the model.",
+        "{judgement}: {problem} Decided without the model.",
+        "{judgement}: not verified and left out: {problem}",
+        "{rating}: {answered} of {all} answered; weak or missing: {weak}; sources disagree on {disputed}",
+        "{rating}: {answered} of {all} answered; weak or missing: {weak}",
+        "{rating}: {answered} of {all} answered; sources disagree on {disputed}",
+        "{rating}: {answered} of {all} answered",
+        "{answer}; also from {domains}; {domain} says {value}",
+        "{answer}; also from {domains}",
+        "{answer}; {domain} says {value}",
+    )
+    for form in forms if page_language() != "en" else ():
         if values := match_form_values(line, form):
             return t(form, **values)
     return line

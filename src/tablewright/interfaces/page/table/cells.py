@@ -151,7 +151,7 @@ async def change_selection(
         edits = [RemoveRow(row_id=row_id) for row_id in row_ids]
         change = await services.changes.edit(table.id, edits, f"deleted {count_noun(len(row_ids), 'row')}")
         return change, t("{count} row deleted.|{count} rows deleted.", count=len(row_ids))
-    names, done = selected_table_columns(table, picked), "{count} cell cleared.|{count} cells cleared."
+    names = selected_table_columns(table, picked)
     texts = [""] * len(names)
     if len(row_ids) * len(names) > MAX_WRITTEN_CELLS:
         counts = {"cells": len(row_ids) * len(names), "most_written": MAX_WRITTEN_CELLS}
@@ -162,9 +162,11 @@ async def change_selection(
             raise UsageError(t("Nothing to fill."), advice=t("Select the cell to copy and the cells below it."))
         proposals = picked.wanted(table.id).proposals
         (texts,) = await displayed_texts(services, table, proposals, row_ids[:1], names)
-        row_ids, done = row_ids[1:], "{count} cell filled.|{count} cells filled."
+        del row_ids[0]
     values = {(row_id, name): text for row_id in row_ids for name, text in zip(names, texts, strict=True)}
-    return await services.changes.write_values(table.id, values), t(done, count=len(values))
+    change, count = await services.changes.write_values(table.id, values), len(values)
+    cleared = t("{count} cell cleared.|{count} cells cleared.", count=count)
+    return change, cleared if act == "clear" else t("{count} cell filled.|{count} cells filled.", count=count)
 
 
 # ── pasting ───────────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -34,7 +34,7 @@ CellAction = Callable[[], Awaitable[None]]
 
 
 class CellActions(Struct, frozen=True, gc=True):
-    """What the person may do with the cell."""
+    """Actions of the person on the cell."""
 
     close: Callable[[], object]
     buttons: Mapping[str, CellAction] = {}

@@ -50,7 +50,7 @@ from tablewright.interfaces.page.table.evidence_panel import CellPanel
 from tablewright.interfaces.page.table.grid import TableGrid, ViewBar, grid_columns, load_view
 from tablewright.interfaces.page.table.menu import ExportMenu, UndoStack, ask_schedule, show_table_history
 from tablewright.interfaces.page.table.rows import read_row_block
-from tablewright.interfaces.page.table.run_bar import MAX_RECENT_RUNS, ProposalPanel, RunBar
+from tablewright.interfaces.page.table.run_bar import ProposalPanel, RunBar
 from tablewright.interfaces.page.words import t
 from tablewright.operations.fill import FillOptions, RecheckTable, plan_fill, recheck
 from tablewright.operations.grid_rows import RowQuery, count_marks
@@ -172,9 +172,13 @@ class OpenTable:
         visit = await visit_now()
         self.table = await visit.table(self.table.id)
         self._activity = await visit.services.store.tables.activity(self.table.id)
-        self._runs = await visit.services.jobs.all(self.table.id, limit=MAX_RECENT_RUNS)
+        self._runs = await self._list_runs()
         heads = await visit.services.store.proposals.all(self.table.id)
         return [head for head in heads if head.status in ("open", "building")]
+
+    async def _list_runs(self) -> list[Run]:
+        # Newer runs may have started and ended since the running one did.
+        return await (await visit_now()).services.jobs.all(self.table.id, limit=20)
 
     def extra(self) -> list[Field]:
         """Return columns that only proposals have."""
@@ -238,8 +242,7 @@ class OpenTable:
         # `_check_for_changes` shows that the table is missing.
         with suppress(NotFound):
             if not self.run.is_running:
-                jobs = (await visit_now()).services.jobs
-                await self.run.follow_newest(await jobs.all(self.table.id, limit=MAX_RECENT_RUNS))
+                await self.run.follow_newest(await self._list_runs())
 
     def _show_missing(self, error: NotFound) -> None:
         """Show that the table was removed, or is no longer shared with this person."""

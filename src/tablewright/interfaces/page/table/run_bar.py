@@ -35,9 +35,6 @@ from tablewright.services import Services
 if TYPE_CHECKING:
     from tablewright.interfaces.page.table.page import OpenTable
 
-# Recent runs of a table that are searched for a running one: newer runs may have started and ended since.
-MAX_RECENT_RUNS = 20
-
 
 class RunBar:
     """The bar of the run that fills the table; it draws found values into the grid."""
