@@ -8,7 +8,7 @@ from tablewright.conditions.evaluate import make_column_filter
 from tablewright.domain.condition import Condition
 from tablewright.domain.history import ColumnLayout, View
 from tablewright.domain.model import Cell, Field, Money, Value
-from tablewright.interfaces.page.table.columns import column_statistics
+from tablewright.interfaces.page.table.dialogs import column_statistics
 from tablewright.operations.grid_rows import RowQuery, find_matching_rows
 from tablewright.services import Services
 from tests.interfaces.page.conftest import PATIENCE, NewPage, Site, playwright

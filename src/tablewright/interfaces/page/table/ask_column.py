@@ -15,13 +15,12 @@ from tablewright.engine.fill import FillRun
 from tablewright.errors import BadField, TablewrightError
 from tablewright.interfaces.page.elements import (
     ask_confirmation,
-    disabled_button,
     loading_button,
     show_paragraph,
     show_remark,
 )
 from tablewright.interfaces.page.frame import visit_now
-from tablewright.interfaces.page.table.columns import detail_input, with_options_or_unit
+from tablewright.interfaces.page.table.dialogs import detail_input, with_options_or_unit
 from tablewright.interfaces.page.words import TYPE_NAMES, all_rows_text, counted_text, t, translate_choices
 from tablewright.interfaces.wording import format_duration
 from tablewright.operations.fill import (
@@ -126,7 +125,9 @@ class AskedColumn:
 
     def _check_formula(self) -> None:
         """Show a mistake in a formula while it is typed."""
-        problem = self._asking.formula_problem(self.question.value or "")
+        asking = self._asking
+        others = [column.name.value or "" for column in asking.asked]
+        problem = find_formula_problem(asking.table, self.question.value or "", others)
         self._problem.set_text(problem)
         self._problem.set_visibility(bool(problem))
 
@@ -165,12 +166,12 @@ class AskColumnDialog:
         redo: Redo,
     ) -> None:
         self._visit = visit
-        self._table = table
+        self.table = table
         self._proposed = proposed
         self._given = field
         self._scope = scope
         self._redo = redo
-        self._asked: list[AskedColumn] = []
+        self.asked: list[AskedColumn] = []
         self._is_leaving = False
         self.columns = [each.name for each in table.shown_fields]
         self.example = t("What year was {column} founded?", column=f"{{{table.key_field or 'Name'}}}")
@@ -230,14 +231,14 @@ class AskColumnDialog:
     def _add(self, field: Field | None, *, fixed: bool) -> None:
         with self._list:
             column = AskedColumn(self, field, fixed=fixed)
-        self._asked.append(column)
+        self.asked.append(column)
         column.remove.on_click(partial(self._remove, column))
-        for each in self._asked:
-            each.remove.set_visibility(len(self._asked) > 1)
+        for each in self.asked:
+            each.remove.set_visibility(len(self.asked) > 1)
 
     def refuse_taken(self, name: str) -> None:
         """Raise BadField if there is a column of this name."""
-        if known := self._table.field(name):
+        if known := self.table.field(name):
             raise BadField(
                 t("The table already has a column {name}.", name=known.name),
                 advice=t("Choose another name, or fill {name} from its column menu.", name=known.name),
@@ -248,15 +249,11 @@ class AskColumnDialog:
                 advice=t("Accept or discard it first, or choose another name."),
             )
 
-    def formula_problem(self, question: str) -> str:
-        others = [column.name.value or "" for column in self._asked]
-        return find_formula_problem(self._table, question, others)
-
     def _remove(self, column: AskedColumn) -> None:
-        self._asked.remove(column)
+        self.asked.remove(column)
         column.box.delete()
-        for each in self._asked:
-            each.remove.set_visibility(len(self._asked) > 1)
+        for each in self.asked:
+            each.remove.set_visibility(len(self.asked) > 1)
 
     async def _suggest(self) -> None:
         words = (self._words.value or "").strip()
@@ -264,12 +261,12 @@ class AskColumnDialog:
             return
         # An error shows a notice, and what was typed stays.
         with loading_button(self._suggesting):
-            visit = await visit_now("run", self._table.id)
-            fields = (await plan_columns(visit.services, PlanColumns(table=self._table.id, request=words))).fields
+            visit = await visit_now("run", self.table.id)
+            fields = (await plan_columns(visit.services, PlanColumns(table=self.table.id, request=words))).fields
         for field in fields:
             self._add(field, fixed=False)
         # The empty column that the dialog opened with gives way to the suggested ones.
-        for column in [each for each in self._asked if each.is_empty]:
+        for column in [each for each in self.asked if each.is_empty]:
             self._remove(column)
 
     async def leave(self) -> None:
@@ -278,7 +275,7 @@ class AskColumnDialog:
             return
         # Escape can be pressed again while the question is open.
         self._is_leaving = True
-        is_new = self._given is None and any(not each.is_empty for each in self._asked)
+        is_new = self._given is None and any(not each.is_empty for each in self.asked)
         if not is_new or await ask_confirmation(t("Discard what you typed?"), t("Close")):
             self._window.submit("")
         self._is_leaving = False
@@ -310,24 +307,23 @@ class AskColumnDialog:
         self._settable.clear()
         self._params = {}
         with self._settable:
-            for each in chosen[0].parameters if chosen else ():
-                label, hint = each.name.replace("_", " ").capitalize(), each.help
-                shown = (
-                    ui.select(list(each.choices), value=each.default or None, label=label)
-                    if each.choices
-                    else ui.input(label, value=each.default)
-                )
-                shown.props["hint"] = hint
+            for each in (parameter for strategy in chosen for parameter in strategy.parameters):
+                label = each.name.replace("_", " ").capitalize()
+                if each.choices:
+                    shown: ui.select | ui.input = ui.select(list(each.choices), value=each.default or None, label=label)
+                else:
+                    shown = ui.input(label, value=each.default)
+                shown.props["hint"] = each.help
                 self._params[each.name] = shown
 
     async def _plan(self, strategy: str) -> FillRun:
-        visit = await visit_now("run", self._table.id)
+        visit = await visit_now("run", self.table.id)
         chosen = strategy == self._strategy.value
         params = {name: str(each.value).strip() for name, each in self._params.items() if each.value} if chosen else {}
         return await plan_fill(
             visit.services,
-            self._table.id,
-            [column.field(self.example) for column in self._asked],
+            self.table.id,
+            [column.field(self.example) for column in self.asked],
             strategy,
             how=FillOptions(
                 params=params,
@@ -349,10 +345,15 @@ class AskColumnDialog:
                     show_paragraph(value, "tw-strong")
 
     async def run(self) -> None:
-        with disabled_button(self._start):
+        self._start.disable()
+        try:
             fill = await self._plan(self._strategy.value)
             evidence = "strict" if self._strict.value else "judged"
             self._window.submit(await self._visit.services.jobs.start(fill, {"evidence": evidence}))
+        except TablewrightError:
+            # After a start it stays disabled: a second click would start a second run.
+            self._start.enable()
+            raise
 
 
 def price_text(likely: Estimate) -> str:

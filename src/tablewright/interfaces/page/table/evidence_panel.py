@@ -17,7 +17,7 @@ from tablewright.domain.text import cell_text, format_value, shorten_text
 from tablewright.errors import NotFound, UsageError
 from tablewright.interfaces.page.elements import flex_row, show_paragraph, show_remark, show_web_link, small_button
 from tablewright.interfaces.page.frame import show_heading, show_notice, visit_now
-from tablewright.interfaces.page.table.columns import ask_flag_reason
+from tablewright.interfaces.page.table.dialogs import ask_flag_reason
 from tablewright.interfaces.page.table.rows import kept_value_reason
 from tablewright.interfaces.page.words import confidence_text, reason_text, t, trace_text, translated_basis
 from tablewright.messages.catalogue import PageText

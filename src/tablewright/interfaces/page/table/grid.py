@@ -27,7 +27,7 @@ from tablewright.interfaces.page.elements import (
     wait_for_answer,
 )
 from tablewright.interfaces.page.frame import show_notice, visit_now
-from tablewright.interfaces.page.table.columns import ask_filter
+from tablewright.interfaces.page.table.dialogs import ask_filter
 from tablewright.interfaces.page.table.rows import grid_cell
 from tablewright.interfaces.page.words import t, type_text
 from tablewright.messages.catalogue import PageText

@@ -38,17 +38,20 @@ from tablewright.interfaces.page.table.cells import (
     selected_row_ids,
     selected_table_columns,
 )
-from tablewright.interfaces.page.table.columns import (
+from tablewright.interfaces.page.table.dialogs import (
+    ExportMenu,
+    UndoStack,
     ask_cell_value,
     ask_column_changes,
     ask_name_and_tags,
+    ask_schedule,
     delete_column,
     notify_rechecked,
     show_column_statistics,
+    show_table_history,
 )
 from tablewright.interfaces.page.table.evidence_panel import CellPanel
 from tablewright.interfaces.page.table.grid import TableGrid, ViewBar, grid_columns, load_view
-from tablewright.interfaces.page.table.menu import ExportMenu, UndoStack, ask_schedule, show_table_history
 from tablewright.interfaces.page.table.rows import read_row_block
 from tablewright.interfaces.page.table.run_bar import ProposalPanel, RunBar
 from tablewright.interfaces.page.words import t

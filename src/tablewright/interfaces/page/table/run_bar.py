@@ -182,9 +182,7 @@ class RunBar:
             await end(visit.services, RunRequest(run_id=self._run_id))
 
     async def _resume(self) -> None:
-        visit = await visit_now("run", self._page.table.id)
-        await resume_run(visit.services, ResumeRun(run_id=self._paused_id))
-        await self._page.run_ended()
+        await resume_table_run(self._page, self._paused_id)
 
     def close_paused(self, run_id: str) -> None:
         """Take a paused run from the page until it is reloaded."""
@@ -323,11 +321,15 @@ class RunBanner:
         self.hide()
 
     async def _retry(self, run_id: str) -> None:
-        """Resume with the current settings: they may have been the problem."""
-        visit = await visit_now("run", self._page.table.id)
-        await resume_run(visit.services, ResumeRun(run_id=run_id, current_settings=True))
         self.hide()
-        await self._page.run_ended()
+        # With the current settings, because those of the run may have been the problem.
+        await resume_table_run(self._page, run_id, current_settings=True)
+
+
+async def resume_table_run(page: OpenTable, run_id: str, *, current_settings: bool = False) -> None:
+    visit = await visit_now("run", page.table.id)
+    await resume_run(visit.services, ResumeRun(run_id=run_id, current_settings=current_settings))
+    await page.run_ended()
 
 
 def end_cause(error: str) -> str:
