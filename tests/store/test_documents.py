@@ -11,6 +11,9 @@ import pytest
 from sqlalchemy import Connection, inspect, text
 
 from tablewright.domain.documents import Annotation, Category, ComparableValue, Document, Property, Segment, Summary
+from tablewright.domain.edits import SetCell
+from tablewright.domain.model import Cell, Evidence, Field, Step, make_given_cell
+from tablewright.domain.proposal import ProposedCell
 from tablewright.domain.retrieved import Retrieved, hash_content
 from tablewright.errors import NotFound
 from tablewright.store.conversations import ResultRow, Turn
@@ -25,6 +28,7 @@ from tablewright.store.search_index import (
     widen_vectors,
 )
 from tablewright.store.store import Store
+from tablewright.store.table_details import KindRow
 from tablewright.text import porter_stem
 
 EMBEDDER = "test:4"
@@ -368,7 +372,26 @@ async def add_secret_and_traces(store: Store) -> str:
     await store.conversations.add_turn(conversation, turn, summary=f"About {SECRET}.")
     await store.cache.put("model", "about it", SECRET.encode(), about=["d-s.txt", "d-1.txt"])
     await store.cache.put("model", "other", b"kept", about=["d-1.txt"])
+    await add_secret_row(store)
     return conversation
+
+
+async def add_secret_row(store: Store) -> None:
+    """Row 1 of a table of its kind, with a cell that was proposed, applied and typed over, and one that waits."""
+    table = await store.tables.create("Leases", [Field(name="Tenant")], [[make_given_cell(str(no))] for no in range(2)])
+    await store.kinds.keep_rows(table.id, {"d-s.txt": KindRow(row_id=1, text_hash="")})
+    cell = Cell(value=SECRET, status="ENRICHED", evidence=(Evidence(origin="d-s.txt", quote=SECRET),), attempt=1)
+    for applied in (True, False):
+        proposal = await store.proposals.create(table.id, await store.runs.start(table.id, "enrich", {}), [])
+        kept = Cell(value="kept", status="ENRICHED", attempt=1)
+        steps = (Step(type="answer", detail=f"It says {SECRET}."), Step(type="compute", detail=SECRET))
+        proposed = ProposedCell(row_id=1, field="Tenant", cell=cell, steps=steps)
+        await store.proposals.add(proposal, [proposed, ProposedCell(row_id=2, field="Tenant", cell=kept)])
+        await store.proposals.finish(proposal, "")
+        if applied:
+            await store.proposals.apply(proposal)
+    typed = make_given_cell(f"{SECRET} & Co.")
+    await store.log.commit(table.id, [SetCell(row_id=1, field="Tenant", cell=typed)])
 
 
 async def test_a_removed_document_leaves_no_trace(store: Store, tmp_path: Path) -> None:
