@@ -7,10 +7,26 @@ the last number it saw misses nothing.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cache
 from typing import Any, get_args
 
 import msgspec
-from sqlalchemy import ColumnElement, Connection, case, delete, func, insert, select, tuple_, update
+from sqlalchemy import (
+    BigInteger,
+    ColumnElement,
+    Connection,
+    Executable,
+    Integer,
+    bindparam,
+    case,
+    delete,
+    func,
+    insert,
+    select,
+    tuple_,
+    update,
+)
+from sqlalchemy.dialects import postgresql, sqlite
 
 from tablewright.domain.edits import (
     AddField,
@@ -32,7 +48,6 @@ from tablewright.store.database import StorePart, read_transaction, write_transa
 from tablewright.store.ledger import charge_acting, charge_bytes, count_utf8_bytes
 from tablewright.store.records import (
     RecordMapper,
-    build_upsert,
     clean_for_storage,
     decode_cell,
     decode_given,
@@ -389,7 +404,20 @@ def close_change(
 
 def apply_log_to_cells(connection: Connection, table_no: int, first: int, last: int, *, each_cell_once: bool) -> None:
     """Update `cells` with the log entries `first` to `last`; of several for one cell, the last counts."""
-    here = [edits.c.table_no == table_no, edits.c.seq.between(first, last), edits.c.kind.in_(CELL_KINDS)]
+    span = {"of_table": table_no, "first": first, "last": last}
+    for statement in build_cell_updates(connection.dialect.name, each_cell_once=each_cell_once):
+        connection.execute(statement, span)
+
+
+@cache
+def build_cell_updates(dialect: str, *, each_cell_once: bool) -> tuple[Executable, Executable]:
+    """Return the statements that write and remove cells; building them takes longer than to run them for one cell."""
+    of_table = bindparam("of_table", type_=Integer)
+    here = [
+        edits.c.table_no == of_table,
+        edits.c.seq.between(bindparam("first", type_=BigInteger), bindparam("last", type_=BigInteger)),
+        edits.c.kind.in_(CELL_KINDS),
+    ]
     # Finding the last entry of each cell takes time, which most changes do not need.
     if not each_cell_once:
         here.append(
@@ -405,16 +433,13 @@ def apply_log_to_cells(connection: Connection, table_no: int, first: int, last: 
         .where(*here)
     )
     columns = ["table_no", "row_id", "field_id", "status", "cell"]
-    statement = build_upsert(connection, cells).from_select(columns, source)
-    connection.execute(
-        statement.on_conflict_do_update(
-            index_elements=columns[:3], set_={"status": statement.excluded.status, "cell": statement.excluded.cell}
-        )
+    upsert = (sqlite.insert if dialect == "sqlite" else postgresql.insert)(cells).from_select(columns, source)
+    write = upsert.on_conflict_do_update(
+        index_elements=columns[:3], set_={"status": upsert.excluded.status, "cell": upsert.excluded.cell}
     )
     cleared = select(edits.c.row_id, edits.c.field_id).where(*here, edits.c.after.is_(None))
-    connection.execute(
-        delete(cells).where(cells.c.table_no == table_no, tuple_(cells.c.row_id, cells.c.field_id).in_(cleared))
-    )
+    remove = delete(cells).where(cells.c.table_no == of_table, tuple_(cells.c.row_id, cells.c.field_id).in_(cleared))
+    return write, remove
 
 
 def last_write_seq(
