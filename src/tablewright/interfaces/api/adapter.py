@@ -40,7 +40,6 @@ def add_route(
     route: str,
     operation: Operation[Any, Any],
     *,
-    status: int = 200,
     once: bool = False,
     files: str = "",
     file: str = "",
@@ -48,14 +47,15 @@ def add_route(
     fixed: Mapping[str, Any] | None = None,
     **more: Any,
 ) -> None:
-    """Add the route of an operation: a method and a path, such as "GET /tables/{table}".
+    """Add the route of an operation: a method, a path and a status other than 200, such as "POST /tables 201".
 
     Fields that the path does not name come from the query of a GET or the JSON body of other methods. With `once` a
     client may send an idempotency key. `files` names the field for the paths of uploaded files that are kept, `file`
     that for one file that is read and not kept; the other fields then come with the form. `fixed` fields are not
     offered. The reply to a `download` is the file that the operation writes to `path`, in the `format` of the request
     or else as CSV. `more` goes to FastAPI."""
-    method, _, path = route.partition(" ")
+    method, path, *code = route.split()
+    status = int(code[0]) if code else 200
     request_type: Any = operation.request
     fields = {field.name: field for field in msgspec.structs.fields(request_type)}
     in_path = re.findall(r"{(\w+)", path)

@@ -80,10 +80,6 @@ def encode_in_pieces(page: msgspec.Struct) -> bytes:
     )
 
 
-# A smaller reply is sent as quickly as it is compressed.
-MIN_GZIP_BYTES = 32 * 1024
-
-
 async def finish_reply(asked: Request, reply: Json) -> Response:
     """Return a reply as the client takes it: 304 without a body if it has this one already, or compressed."""
     body = bytes(reply.body)
@@ -93,7 +89,8 @@ async def finish_reply(asked: Request, reply: Json) -> Response:
         if tag in map(str.strip, asked.headers.get("if-none-match", "").split(",")):
             return Response(status_code=304, headers={"ETag": tag})
         reply.headers["ETag"] = tag
-    if len(body) >= MIN_GZIP_BYTES:
+    # A smaller reply is sent as quickly as it is compressed.
+    if len(body) >= 32 * 1024:
         reply.headers["Vary"] = "Accept-Encoding"
         if takes_gzip(asked):
             # In a thread: compressing does not hold the interpreter lock.

@@ -5,6 +5,7 @@ The guard has checked the token before any route is reached; here it is only des
 
 from __future__ import annotations
 
+from inspect import signature
 from typing import Any, Literal
 
 from fastapi import APIRouter, Depends
@@ -45,11 +46,12 @@ DOCUMENT, PROPOSAL = "/documents/{document}", "/proposals/{proposal_id}"
 RUN, RESEARCH, SHORTLIST = "/runs/{run_id}", "/research/{research}", "/shortlists/{shortlist}"
 USER, THING = "/users/{user}", "/shares/{kind}/{id}"
 
+# Methods, paths and operations; 201 where something is created, 202 where the answer comes before a run has ended.
 OPERATIONS: dict[str, dict[str, Operation[Any, Any]]] = {
     "tables": {
         "GET /tables": tables.list_tables,
-        "POST /tables": tables.create_table,
-        "POST /tables/import": tables.import_table,
+        "POST /tables 201": tables.create_table,
+        "POST /tables/import 201": tables.import_table,
         f"GET {TABLE}": tables.get_table,
         f"PATCH {TABLE}": tables.rename_table,
         f"DELETE {TABLE}": tables.remove_table,
@@ -58,14 +60,14 @@ OPERATIONS: dict[str, dict[str, Operation[Any, Any]]] = {
         f"POST {TABLE}/sheets": tables.send_to_sheets,
     },
     "fields": {
-        f"POST {TABLE}/fields": rows.add_field,
+        f"POST {TABLE}/fields 201": rows.add_field,
         f"PUT {TABLE}/fields/{{field:path}}": rows.change_field,
         f"DELETE {TABLE}/fields/{{field:path}}": rows.remove_field,
     },
     "rows": {
         f"GET {TABLE}/rows": rows.list_rows,
         f"GET {ROW}": rows.get_row,
-        f"POST {TABLE}/rows": rows.add_rows,
+        f"POST {TABLE}/rows 201": rows.add_rows,
         f"DELETE {ROW}": rows.remove_row,
     },
     "cells": {
@@ -81,18 +83,18 @@ OPERATIONS: dict[str, dict[str, Operation[Any, Any]]] = {
     },
     "runs": {
         f"POST {TABLE}/estimate": fill.estimate_fill,
-        f"POST {TABLE}/runs": fill.start_fill,
+        f"POST {TABLE}/runs 202": fill.start_fill,
         f"POST {TABLE}/fields/plan": fill.plan_columns,
         "GET /runs": runs.list_runs,
         f"GET {RUN}": runs.get_run,
-        f"POST {RUN}/cancel": runs.cancel_run,
-        f"POST {RUN}/pause": runs.pause_run,
-        f"POST {RUN}/resume": runs.resume_run,
+        f"POST {RUN}/cancel 202": runs.cancel_run,
+        f"POST {RUN}/pause 202": runs.pause_run,
+        f"POST {RUN}/resume 202": runs.resume_run,
         f"GET {RUN}/attempts": runs.list_attempts,
     },
     "upkeep": {
-        f"POST {TABLE}/recheck": fill.start_recheck,
-        f"POST {TABLE}/refresh": fill.start_refresh,
+        f"POST {TABLE}/recheck 202": fill.start_recheck,
+        f"POST {TABLE}/refresh 202": fill.start_refresh,
         f"POST {TABLE}/refresh/estimate": fill.estimate_refresh,
         "GET /schedules": schedules.list_schedules,
         f"GET {TABLE}/schedules": schedules.list_schedules,
@@ -109,8 +111,8 @@ OPERATIONS: dict[str, dict[str, Operation[Any, Any]]] = {
     },
     "documents": {
         "GET /documents": documents.list_documents,
-        "POST /documents": documents.add_documents,
-        "POST /documents/table": documents.create_document_table,
+        "POST /documents 201": documents.add_documents,
+        "POST /documents/table 201": documents.create_document_table,
         "GET /documents/tables": documents.list_document_tables,
         f"GET {DOCUMENT}": documents.get_document,
         f"GET {DOCUMENT}/facts": documents.list_facts,
@@ -134,17 +136,17 @@ OPERATIONS: dict[str, dict[str, Operation[Any, Any]]] = {
     },
     "research": {
         "GET /research": research.list_research,
-        "POST /research": research.start_research,
+        "POST /research 202": research.start_research,
         "POST /research/plan": research.plan_research,
         f"GET {RESEARCH}": research.get_research,
         f"DELETE {RESEARCH}": research.remove_research,
-        f"POST {RESEARCH}/resume": research.resume_research,
+        f"POST {RESEARCH}/resume 202": research.resume_research,
         f"GET {RESEARCH}/report": research.export_report,
         f"POST {RESEARCH}/questions": research.ask_follow_up,
     },
     "shortlist": {
         "GET /shortlists": shortlist.list_shortlists,
-        "POST /shortlists": shortlist.start_shortlist,
+        "POST /shortlists 201": shortlist.start_shortlist,
         f"GET {SHORTLIST}": shortlist.get_shortlist,
         f"DELETE {SHORTLIST}": shortlist.remove_shortlist,
         f"GET {SHORTLIST}/ranking": shortlist.rank_shortlist,
@@ -152,20 +154,20 @@ OPERATIONS: dict[str, dict[str, Operation[Any, Any]]] = {
         f"GET {SHORTLIST}/files/{{file}}": shortlist.get_shortlist_file,
     },
     "find": {
-        "POST /find": find.start_find,
-        "POST /find/plan": find.plan_find,
+        "POST /find 202": find.start_find,
+        "POST /find/plan 201": find.plan_find,
         f"GET {TABLE}/found": find.get_found,
-        f"POST {TABLE}/found": find.find_more,
+        f"POST {TABLE}/found 202": find.find_more,
         f"GET {TABLE}/found/estimate": find.estimate_find,
     },
     "sharing": {
         f"GET {THING}": sharing.get_sharing,
         f"PUT {THING}": sharing.share,
-        f"POST {THING}/links": sharing.create_view_link,
+        f"POST {THING}/links 201": sharing.create_view_link,
     },
     "users": {
         "GET /users": users.list_users,
-        "POST /users": users.add_user,
+        "POST /users 201": users.add_user,
         f"PUT {USER}": users.change_role,
         f"DELETE {USER}": users.remove_user,
         f"POST {USER}/token": users.renew_token,
@@ -174,7 +176,7 @@ OPERATIONS: dict[str, dict[str, Operation[Any, Any]]] = {
     },
     "tokens": {
         "GET /tokens": users.list_tokens,
-        "POST /tokens": users.add_token,
+        "POST /tokens 201": users.add_token,
         "DELETE /tokens/{token}": users.remove_token,
     },
     "audit": {"GET /audit": users.list_audit},
@@ -186,47 +188,6 @@ OPERATIONS: dict[str, dict[str, Operation[Any, Any]]] = {
         "GET /models": health.list_models,
     },
 }
-# Operations that are answered with status 201.
-CREATES = frozenset(
-    {
-        "create_table",
-        "import_table",
-        "add_field",
-        "add_rows",
-        "add_documents",
-        "create_document_table",
-        "plan_find",
-        "add_user",
-        "add_token",
-        "create_view_link",
-        "start_shortlist",
-    }
-)
-# Operations that start or stop a run, and are answered with status 202 before it has ended.
-STARTS = frozenset(
-    {
-        "start_fill",
-        "start_recheck",
-        "start_refresh",
-        "start_find",
-        "find_more",
-        "start_research",
-        "resume_research",
-        "cancel_run",
-        "pause_run",
-        "resume_run",
-    }
-)
-FILES = {"add_documents": "paths"}
-# The field of a request that has the paths of uploaded files, or of one.
-FILE = {"import_table": "path"}
-# Operations that write a file, which is the answer.
-DOWNLOADS = frozenset(
-    {"export_table", "export_result", "export_annotations_csv", "export_report", "get_shortlist_file"}
-)
-# Fields that a route does not take: what is put replaces what was there.
-FIXED: dict[str, dict[str, Any]] = {"share": {"only": True, "without": ()}}
-
 # One flat router: FastAPI searches nested ones again at each level.
 router = APIRouter(route_class=JsonRoute, responses=ERRORS)
 
@@ -257,12 +218,13 @@ for tag, routes in OPERATIONS.items():
             router,
             route,
             operation,
-            status=201 if operation.name in CREATES else 202 if operation.name in STARTS else 200,
             once=operation.effect == "run" and not route.startswith("GET "),
-            files=FILES.get(operation.name, ""),
-            file=FILE.get(operation.name, ""),
-            download=operation.name in DOWNLOADS,
-            fixed=FIXED.get(operation.name, {}),
+            files="paths" if operation is documents.add_documents else "",
+            file="path" if operation is tables.import_table else "",
+            # An operation that writes a file takes its path; the file is the answer.
+            download="path" in signature(operation.function).parameters,
+            # What is put replaces what was there.
+            fixed={"only": True, "without": ()} if operation is sharing.share else {},
             tags=[tag],
             dependencies=[Depends(TOKEN)],
         )

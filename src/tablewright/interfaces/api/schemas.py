@@ -14,92 +14,56 @@ from pydantic import Field as Value
 from tablewright.domain.history import Change
 from tablewright.domain.model import Cell, Evidence, Field, Label
 from tablewright.domain.proposal import ApplyOutcome
+from tablewright.domain.text import to_json_document
 from tablewright.errors import UsageError
 from tablewright.operations.fill import Started
 from tablewright.operations.operation import UNSTORABLE
 from tablewright.operations.tables import TableImported
 
 # One made-up table runs through all examples, so that their ids and values fit each other.
-COMPANY = {
-    "name": "Company",
-    "type": "text",
-    "question": "",
-    "description": "",
-    "unit": "",
-    "options": [],
-    "required": False,
-    "role": "standard",
-    "depends_on": [],
-}
-QUOTED = {
-    "origin": "https://northwind.example/about",
-    "title": "About us",
-    "quote": "Founded in 1987 in Leeds",
-    "start": 120,
-    "end": 144,
-    "page": None,
-    "domain": "northwind.example",
-    "retrieved_at": "2026-11-16T09:30:00Z",
-    "content_hash": "5f2c",
-    "stance": "supports",
-}
-FILLED = {
-    "value": 1987,
-    "raw_value": "1987",
-    "status": "ENRICHED",
-    "reason": None,
-    "confidence": 0.86,
-    "basis": "stated",
-    "converted_by": "",
-    "evidence": [QUOTED],
-    "conflict": [],
-    "stale": False,
-    "cost": 0.0004,
-    "attempt": 1,
-    "run_id": "r7kq2mwx3p",
-    "updated_at": "2026-11-16T09:30:04Z",
-    "error": None,
-    "confidence_label": "high",
-}
-CHANGE = {
-    "number": 7,
-    "at": "2026-11-16T09:30:00.000000Z",
-    "actor": "ann",
-    "kind": "edit",
-    "run_id": None,
-    "note": "flagged row 3, Founded",
-    "edits": 1,
-}
-APPLIED = {
-    "change": CHANGE,
-    "cells": 12,
-    "conflicts": 0,
-    "edited": 0,
-    "refused": 0,
-    "gone": 0,
-    "too_late": 0,
-    "kept": 0,
-}
-
-IMPORTED = {
-    "table_id": "companies-3fkq9",
-    "name": "companies",
-    "key_field": "Company",
-    "row_count": 2,
-    "fields": [COMPANY],
-    "warnings": [],
-}
-
-STARTED = {"run_id": "r7kq2mwx3p", "table_id": "companies-3fkq9"}
-
+COMPANY = Field(name="Company")
+QUOTED = Evidence(
+    origin="https://northwind.example/about",
+    title="About us",
+    quote="Founded in 1987 in Leeds",
+    start=120,
+    end=144,
+    domain="northwind.example",
+    retrieved_at="2026-11-16T09:30:00Z",
+    content_hash="5f2c",
+)
+CHANGE = Change(
+    number=7, at="2026-11-16T09:30:00.000000Z", actor="ann", kind="edit", note="flagged row 3, Founded", edits=1
+)
 EXAMPLES: dict[type, Any] = {
-    Started: STARTED,
-    TableImported: IMPORTED,
-    Field: COMPANY,
-    Evidence: QUOTED,
-    Cell: FILLED,
-    Change: CHANGE,
-    ApplyOutcome: APPLIED,
+    type(each): to_json_document(each)
+    for each in (
+        COMPANY,
+        QUOTED,
+        CHANGE,
+        Cell(
+            value=1987,
+            raw_value="1987",
+            status="ENRICHED",
+            confidence=0.86,
+            basis="stated",
+            evidence=(QUOTED,),
+            cost=0.0004,
+            attempt=1,
+            run_id="r7kq2mwx3p",
+            updated_at="2026-11-16T09:30:04Z",
+        ),
+        ApplyOutcome(change=CHANGE, cells=12, conflicts=0),
+        Started(run_id="r7kq2mwx3p", table_id="companies-3fkq9"),
+        TableImported(
+            table_id="companies-3fkq9",
+            name="companies",
+            key_field="Company",
+            row_count=2,
+            fields=(COMPANY,),
+            warnings=(),
+        ),
+    )
 }
 
 
