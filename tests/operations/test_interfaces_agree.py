@@ -49,8 +49,9 @@ WITHOUT: dict[str, dict[str, str]] = {
         ),
         "`tables import -` takes rows as JSON or CSV": "create_table",
         "the command does the work itself, so that it can show its progress": (
-            "find_more resume_research start_find start_recheck start_research"
+            "find_more resume_research start_recheck"
         ),
+        "the plan is agreed on at the terminal": "start_research.brief",
         "the ending of the file that is named is the format": (
             "export_report export_result.format export_table.format"
         ),

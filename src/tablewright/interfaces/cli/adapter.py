@@ -115,28 +115,25 @@ class Declaration:
         return call
 
     def build_request(self, values: Mapping[str, Any]) -> msgspec.Struct:
-        given = {name: field.read(values[name]) for name, field in self.offered.items()}
-        said = self.defaults | {name: value for name, value in given.items() if value is not None}
-        try:
-            request: msgspec.Struct = msgspec.convert(said, self.operation.request, strict=False)
-        except msgspec.ValidationError as wrong:
-            raise UsageError(self.reword(str(wrong))) from None
-        known = self.operation.request.__struct_fields__
-        everything = {"limit": NO_LIMIT} if "limit" in known and "limit" not in self.offered else {}
-        return msgspec.structs.replace(request, **everything, **self.fixed)
-
-    def reword(self, problem: str) -> str:
-        """Name the option instead of the field."""
-        what, _, place = problem.partition(" - at `$.")
-        name = place.rstrip("`").partition("[")[0].partition(".")[0]
-        return f"{self.offered[name].spelling}: {what}." if name in self.offered else f"{problem}."
+        """Return the request. A default of the command may be what the request itself refuses, such as no question."""
+        given: dict[str, Any] = {}
+        for name, offered in self.offered.items():
+            if (value := offered.read(values[name])) is not None:
+                try:
+                    given[name] = msgspec.convert(value, offered.annotation, strict=False)
+                except msgspec.ValidationError as wrong:
+                    raise UsageError(f"{offered.spelling}: {str(wrong).partition(' - at `')[0]}.") from None
+        request_type: type[msgspec.Struct] = self.operation.request
+        hides_limit = "limit" in request_type.__struct_fields__ and "limit" not in self.offered
+        usual = {"limit": NO_LIMIT} if hides_limit else {}
+        return request_type(**{**usual, **self.defaults, **given, **self.fixed})
 
 
 class OfferedField:
     """A field of a request as an argument or option."""
 
     def __init__(self, command: Declaration, field: msgspec.structs.FieldInfo) -> None:
-        self.name = field.name
+        self.name, self.annotation = field.name, field.type
         self._command = command
         self.type, self.metas = without_annotations(field.type)
         self.is_optional = type(None) in get_args(self.type)

@@ -39,9 +39,6 @@ if TYPE_CHECKING:
     from tablewright.services import Services
     from tablewright.workflows.files import KnownFile
 
-# Rows and cells in a preview: they fit on one screen.
-PREVIEW_LINES = 20
-
 
 @command(
     app,
@@ -226,7 +223,8 @@ async def offer_proposal(services: Services, head: ProposalHead, *, decide_now: 
     from tablewright.interfaces.cli.review import review_proposal
     from tablewright.operations.review import ApplyProposal, apply_proposal
 
-    await views.print_proposal(services, head, await services.store.proposals.operations(head.id, limit=PREVIEW_LINES))
+    # Rows and cells in a preview: they fit on one screen.
+    await views.print_proposal(services, head, await services.store.proposals.operations(head.id, limit=20))
     found = head.counts.get("with_value", 0)
     if not decide_now or not found:
         return False
@@ -331,7 +329,7 @@ async def print_fill_estimate(services: Services, target: str, options: FileOpti
 
 async def print_filled_table(services: Services, head: ProposalHead) -> None:
     table = await services.table(head.table_id)
-    rows = await services.page(table.id, limit=PREVIEW_LINES)
+    rows = await services.page(table.id, limit=20)
     count = await services.count(table.id)
     asked = {field.name for field in head.fields}
     output.print_rows(f"{table.name} ({count_noun(count, 'row')})", table, rows, first=asked)

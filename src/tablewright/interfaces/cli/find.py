@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -14,34 +15,40 @@ from tablewright.domain.listing import DEFAULT_ROWS, FindEvent, FoundRows
 from tablewright.domain.text import count_noun
 from tablewright.errors import Cancelled, UsageError
 from tablewright.interfaces.cli import output, views
-from tablewright.interfaces.cli.root import Budget, Json, Model, Search, Sources, Tokens, app, run_with_services
+from tablewright.interfaces.cli.adapter import command
+from tablewright.interfaces.cli.root import Json, app, run_with_services
 
 if TYPE_CHECKING:
-    from tablewright.operations.find import FindMore, FindPlanned
+    from tablewright.operations.find import FindMore, FindPlanned, StartFind
     from tablewright.services import Services
 
 # Rows, and things set aside, that are printed.
 MAX_SHOWN_THINGS = 20
 
 
-@app.command("find")
+def split_fields(texts: Sequence[str]) -> tuple[str, ...]:
+    return tuple(split_field_specs(", ".join(texts)))
+
+
+@command(
+    app,
+    "find.start_find",
+    name="find",
+    arguments=("question",),
+    metavars={"question": "QUESTION"},
+    helps={
+        "question": "What to find: “Nordic fintechs with more than 100 staff”.",
+        "fields": "A column, or several: “Name, Country, Staff:number”; the first one names things.",
+        "rows": f"The most rows to find (default: {DEFAULT_ROWS}).",
+        "fill": "Use only what the lists state; do not search for cells they leave empty.",
+    },
+    defaults={"question": "", "rows": None},
+    parse={"fields": split_fields},
+    settings=("model", "budget", "budget_tokens", "sources", "search"),
+)
 def find_command(
-    question: Annotated[str, typer.Argument(help="What to find: “Nordic fintechs with more than 100 staff”.")] = "",
-    field: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--field", help="A column, or several: “Name, Country, Staff:number”; the first one names things."
-        ),
-    ] = None,
-    where: Annotated[
-        str, typer.Option("--where", help="Conditions that every row must meet: “Staff > 100 and Country = Norway”.")
-    ] = "",
-    rows: Annotated[
-        int,
-        typer.Option(
-            "--rows", metavar="N", min=0, max=2_000, show_default=False, help="The most rows to find (default: 50)."
-        ),
-    ] = 0,
+    request: StartFind,
+    flags: Mapping[str, str],
     more: Annotated[
         str,
         typer.Option("--more", metavar="TABLE", help="Find more rows for a table, or continue an interrupted search."),
@@ -50,17 +57,9 @@ def find_command(
         str,
         typer.Option("--show", metavar="TABLE", help="Show what an earlier search for rows found, and what it read."),
     ] = "",
-    no_fill: Annotated[
-        bool, typer.Option("--no-fill", help="Use only what the lists state; do not search for cells they leave empty.")
-    ] = False,
     estimate: Annotated[
         bool, typer.Option("--estimate", help="Plan the table, estimate the cost of finding its rows, and stop.")
     ] = False,
-    source: Sources = "",
-    search: Search = "",
-    model: Model = "",
-    budget: Budget = "",
-    tokens: Tokens = "",
     out: Annotated[Path | None, typer.Option("--out", help="Write the table here: .csv, .xlsx, .json or .md.")] = None,
     json: Json = False,
 ) -> None:
@@ -76,15 +75,14 @@ def find_command(
     from tablewright.operations.find import FindMore, PlanFind, estimate_find, get_found, plan_find
     from tablewright.operations.operation import TableRequest
 
-    if sum(map(bool, (question, more, show))) != 1:
+    if sum(map(bool, (request.question, more, show))) != 1:
         raise UsageError(
             "Say what to find, or name a table with --more or --show.",
             advice='tablewright find "Nordic fintechs with more than 100 staff" --field "Name, Country, Staff"',
         )
     if out is not None:
         target_format(out)  # refuse an unknown format before anything is spent
-    fields = tuple(split_field_specs(", ".join(field or [])))
-    if not question and (fields or where):
+    if not request.question and (request.fields or request.where):
         raise UsageError("--field and --where go with a new search.")
 
     async def work(services: Services) -> FoundRows | None:
@@ -94,8 +92,9 @@ def find_command(
             if more:
                 table_id = (await get_found(services, TableRequest(table=more))).table_id
             else:
-                request = PlanFind(question=question, fields=fields, where=where, rows=rows or DEFAULT_ROWS)
-                planned = await plan_find(services, request)
+                rows = request.rows or DEFAULT_ROWS
+                asked = PlanFind(question=request.question, fields=request.fields, where=request.where, rows=rows)
+                planned = await plan_find(services, asked)
                 table_id = planned.table_id
                 if not json:
                     print_plan(planned)
@@ -104,7 +103,7 @@ def find_command(
                 output.print_json(likely) if json else views.print_estimate(likely)
                 output.print_note(f"Find its rows with `tablewright find --more {table_id}`.")
                 return None
-            request_more = FindMore(table=table_id, fill=not no_fill, rows=rows if more else 0)
+            request_more = FindMore(table=table_id, fill=request.fill, rows=(request.rows or 0) if more else 0)
             found = await find_with_progress(services, request_more, quiet=json)
             output.print_warnings(services.warnings)
         if out is not None:
@@ -117,7 +116,6 @@ def find_command(
             await print_found(services, found, out)
         return found
 
-    flags = {"model": model, "budget": budget, "budget_tokens": tokens, "sources": source, "search": search}
     run_with_services(work, flags)
 
 

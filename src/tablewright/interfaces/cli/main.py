@@ -31,8 +31,6 @@ from tablewright.interfaces.cli import (  # noqa: F401  # they add their command
 from tablewright.interfaces.cli.output import print_error, show_error
 from tablewright.interfaces.cli.root import CommandWithHelp, GroupWithHelp, app, outages
 
-# 128 and the number of SIGINT, as shells report it.
-EXIT_CANCELLED = 130
 # An unknown command or option, or a value that is missing or not allowed.
 WRONG_USE: Any = typer.BadParameter.__base__
 
@@ -107,9 +105,10 @@ def run_command_line() -> str | int | None:
 def exit_process(code: str | int | None) -> None:
     """Exit with the code. After Ctrl-C the process does not wait for threads that finish a page or a local model's
     batch: all that counts is committed by now."""
-    if code == EXIT_CANCELLED:
+    # 128 and the number of SIGINT, as shells report it.
+    if code == 130:
         for stream in (sys.stdout, sys.stderr):
             with suppress(OSError, ValueError):
                 stream.flush()
-        os._exit(EXIT_CANCELLED)
+        os._exit(130)
     sys.exit(code)

@@ -320,15 +320,13 @@ async def read_typed_lines() -> AsyncIterator[str]:
         yield said
 
 
-# Other stages take too short to be read.
-STAGES = {"searching": "Searching for", "fetching": "Reading about", "computing": "Computing"}
-
-
 def describe_stage(news: News) -> str:
     """Return the text of the bar for an event of a run."""
-    if news.stage not in STAGES or not news.label:
+    # Other stages take too short to be read.
+    shown_stages = {"searching": "Searching for", "fetching": "Reading about", "computing": "Computing"}
+    if news.stage not in shown_stages or not news.label:
         return "Filling"
-    return f"{STAGES[news.stage]} {harmless_text(news.label, 40)}"
+    return f"{shown_stages[news.stage]} {harmless_text(news.label, 40)}"
 
 
 class HowFar(ProgressColumn):

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tablewright.domain.run import Routine
 from tablewright.domain.text import count_noun
 from tablewright.errors import UsageError
 from tablewright.interfaces.cli import output, views
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
 
     from tablewright.engine.outcome import RunResult
     from tablewright.operations.fill import RecheckResult, RecheckTable, RefreshEstimates, RefreshTable
-    from tablewright.operations.schedules import ScheduleList
+    from tablewright.operations.schedules import ScheduleList, SetSchedule
     from tablewright.services import Services
     from tablewright.workflows.refresh import RefreshRound
 
@@ -208,10 +207,6 @@ def say_price(table_id: str, rounds: Sequence[RefreshRound]) -> None:
     output.print_note(f"Stale: {count_noun(count, 'cell')} of {', '.join(columns)}; last time: {cost}.")
 
 
-# --json lists all of them.
-MAX_SHOWN_CELLS = 50
-
-
 @command(commands, "fill.recheck", name="recheck", arguments=("table",), settings=("search",))
 def recheck_command(request: RecheckTable, flags: Mapping[str, str], json: Json = False) -> None:
     """Fetch the cited pages again and flag the cells whose quotes are gone.
@@ -235,18 +230,19 @@ def recheck_command(request: RecheckTable, flags: Mapping[str, str], json: Json 
 
 def print_verdicts(done: RecheckResult, *, dry_run: bool) -> None:
     """Print the cells that need attention as a table, and the others as a number."""
+    # --json lists all of them.
+    most = 50
     if not done.cells:
         output.print_note("None of these cells cites a source, so there is nothing to check.")
         return
     noted = sorted((cell for cell in done.cells if cell.note), key=lambda cell: cell.verdict != "changed")
     if noted:
         lines: list[list[str | Text]] = [
-            [str(cell.row_id), cell.field, cell.verdict, output.harmless_text(cell.note, 400)]
-            for cell in noted[:MAX_SHOWN_CELLS]
+            [str(cell.row_id), cell.field, cell.verdict, output.harmless_text(cell.note, 400)] for cell in noted[:most]
         ]
         output.stdout().print(output.build_grid("", ["#", "Column", "Verdict", "Why"], lines))
-    if len(noted) > MAX_SHOWN_CELLS:
-        output.print_note(f"… {len(noted) - MAX_SHOWN_CELLS:,} more; --json lists all.")
+    if len(noted) > most:
+        output.print_note(f"… {len(noted) - most:,} more; --json lists all.")
     if done.status == "cancelled":
         output.print_note("Stopped before all pages were fetched.")
     output.print_note(
@@ -263,24 +259,21 @@ def print_verdicts(done: RecheckResult, *, dry_run: bool) -> None:
         output.print_note("Nothing was flagged, because of --dry-run.")
 
 
-@commands.command("schedule")
+@command(
+    commands,
+    "schedules.set_schedule",
+    name="schedule",
+    arguments=("table",),
+    helps={
+        "table": "A table's id or name; all tables if left out.",
+        "fields": "Only this column; repeatable.",
+        "apply": "Apply what a refresh finds; otherwise it waits for review.",
+    },
+    metavars={"table": "TABLE"},
+    defaults={"table": "", "every": ""},
+)
 def schedule_command(
-    table: Annotated[str, typer.Argument(metavar="[TABLE]", help="A table's id or name; all tables if left out.")] = "",
-    every: Annotated[
-        str, typer.Option("--every", metavar="TIME", help="hour, day, week, or a cron expression, in UTC.")
-    ] = "",
-    routine: Annotated[
-        Routine,
-        typer.Option(
-            "--routine",
-            help="recheck: flag what the cited pages no longer say. refresh: also look again for what is flagged, "
-            "empty or stale.",
-        ),
-    ] = "recheck",
-    field: Annotated[list[str] | None, typer.Option("--field", help="Only this column; repeatable.")] = None,
-    apply: Annotated[
-        bool, typer.Option("--apply", help="Apply what a refresh finds; otherwise it waits for review.")
-    ] = False,
+    request: SetSchedule,
     remove: Annotated[bool, typer.Option("--remove", help="Remove the table's schedules.")] = False,
     json: Json = False,
 ) -> None:
@@ -288,21 +281,18 @@ def schedule_command(
     from tablewright.operations import schedules
     from tablewright.operations.operation import TableRequest
 
-    if (every or remove) and not table:
+    if (request.every or remove) and not request.table:
         raise UsageError("Which table?", advice="Name it: tablewright tables schedule TABLE --every day.")
-    if every and remove:
+    if request.every and remove:
         raise UsageError("--every and --remove do not go together.")
 
     async def work(services: Services) -> tuple[ScheduleList, int]:
         removed = 0
         if remove:
-            removed = (await schedules.remove_schedules(services, TableRequest(table=table))).removed
-        if every:
-            request = schedules.SetSchedule(
-                table=table, every=every, routine=routine, fields=tuple(field or ()), apply=apply
-            )
+            removed = (await schedules.remove_schedules(services, TableRequest(table=request.table))).removed
+        if request.every:
             await schedules.set_schedule(services, request)
-        found = await schedules.list_schedules(services, schedules.ListSchedules(table=table))
+        found = await schedules.list_schedules(services, schedules.ListSchedules(table=request.table))
         if not json and remove:
             output.print_note(f"Removed: {count_noun(removed, 'schedule')}.")
         if found.schedules and all(worker.kind == "command" for worker in await services.jobs.workers()):

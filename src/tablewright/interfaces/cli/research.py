@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal, get_args
+from typing import TYPE_CHECKING, Annotated
 
 import msgspec
 import typer
@@ -13,73 +14,44 @@ from tablewright.domain.research import AnsweredFollowUp, Brief, ResearchEvent
 from tablewright.domain.text import pluralize_noun, replace_unsafe_characters
 from tablewright.errors import Cancelled, UsageError
 from tablewright.interfaces.cli import output
-from tablewright.interfaces.cli.root import (
-    Budget,
-    Json,
-    Model,
-    Search,
-    Sources,
-    Tokens,
-    app,
-    check_choice,
-    run_with_services,
-)
+from tablewright.interfaces.cli.adapter import command
+from tablewright.interfaces.cli.root import Json, app, run_with_services
 
 if TYPE_CHECKING:
     from tablewright.operations.research import ResearchPage, ResearchShown, StartResearch
     from tablewright.services import Services
 
 ROUND_NAMES = {"discover": "discovery", "fill": "gap-filling", "verify": "verification"}
-# More open gaps than this hide the progress.
-MAX_SHOWN_GAPS = 5
-Kind = Literal["", "narrative", "comparison", "answer", "catalog"]
-Lengths = Literal["", "short", "standard", "long"]
 
 
-@app.command("research")
+@command(
+    app,
+    "research.start_research",
+    name="research",
+    arguments=("question",),
+    metavars={"question": "QUESTION"},
+    helps={
+        "question": "What to find out; with --refine, the follow-up question.",
+        "report_type": "narrative, comparison, answer or catalog, instead of what the plan says.",
+        "length": "short, standard or long.",
+        "items": "The number of things in a catalog.",
+        "fields": "A detail to find for each thing; repeatable.",
+        "sections": "A section of the report; repeatable.",
+        "language": "The language of the report, instead of the question's.",
+        "max_searches": "Searches in all rounds together (default: the setting research_searches).",
+        "minutes": "The most minutes it may take.",
+    },
+    defaults={"question": ""},
+    parse={"report_type": str, "length": str},
+    fixed={"brief": None},
+    settings=("model", "budget", "budget_tokens", "sources", "search"),
+)
 def research_command(
-    question: Annotated[str, typer.Argument(help="What to find out; with --refine, the follow-up question.")] = "",
-    report_type: Annotated[
-        str,
-        typer.Option("--report-type", help="narrative, comparison, answer or catalog, instead of what the plan says."),
-    ] = "",
-    items: Annotated[
-        int,
-        typer.Option(
-            "--items", metavar="N", min=0, max=50, show_default=False, help="The number of things in a catalog."
-        ),
-    ] = 0,
-    field: Annotated[
-        list[str] | None, typer.Option("--field", metavar="NAME", help="A detail to find for each thing; repeatable.")
-    ] = None,
-    section: Annotated[
-        list[str] | None, typer.Option("--section", metavar="NAME", help="A section of the report; repeatable.")
-    ] = None,
-    length: Annotated[str, typer.Option("--length", help="short, standard or long.")] = "",
-    language: Annotated[
-        str, typer.Option("--language", help="The language of the report, instead of the question's.")
-    ] = "",
-    max_searches: Annotated[
-        int | None,
-        typer.Option(
-            "--max-searches",
-            metavar="N",
-            min=1,
-            max=200,
-            help="Searches in all rounds together (default: the setting research_searches).",
-        ),
-    ] = None,
-    source: Sources = "",
-    search: Search = "",
+    request: StartResearch,
+    flags: Mapping[str, str],
     out: Annotated[
         Path | None, typer.Option("--out", help="Write the report here: .md, .html, .docx, .pdf or .json.")
     ] = None,
-    model: Model = "",
-    budget: Budget = "",
-    tokens: Tokens = "",
-    minutes: Annotated[
-        float, typer.Option("--minutes", metavar="N", min=0, show_default=False, help="The most minutes it may take.")
-    ] = 0,
     yes: Annotated[bool, typer.Option("--yes", help="Start at once, without showing the plan first.")] = False,
     resume: Annotated[str, typer.Option("--resume", metavar="ID", help="Resume research that was interrupted.")] = "",
     refine: Annotated[
@@ -103,8 +75,7 @@ def research_command(
 
     if out is not None:
         report_format(out)  # refuse an unknown format before anything is spent
-    check_choice(report_type, get_args(Kind), "report type")
-    check_choice(length, get_args(Lengths), "length")
+    question = request.question
     if sum(map(bool, (resume, refine, show, list_all))) > 1:
         raise UsageError("--resume, --refine, --show and --list do not go together.")
     if refine and not question:
@@ -115,7 +86,6 @@ def research_command(
         raise UsageError("There is no question.", advice='Say what to find out: `tablewright research "…"`.')
     if question and (resume or show or list_all):
         raise UsageError("A question does not go with --resume, --show or --list.")
-    flags = {"model": model, "budget": budget, "budget_tokens": tokens, "sources": source, "search": search}
 
     async def work(services: Services) -> ResearchShown:
         if show:
@@ -124,20 +94,10 @@ def research_command(
             if resume:
                 research_id = (await verbs.find_research(services, resume)).id
             else:
-                request = verbs.StartResearch(
-                    question=question,
-                    report_type=report_type or None,  # type: ignore[arg-type]
-                    items=items or None,
-                    fields=tuple(field or ()),
-                    sections=tuple(section or ()),
-                    language=language,
-                    length=length or None,  # type: ignore[arg-type]
-                    max_searches=max_searches,
-                )
                 brief = await agree_on_plan(services, request, quiet=json, yes=yes)
                 created = await verbs.create_research(services, msgspec.structs.replace(request, brief=brief))
                 research_id = created.id
-            found = await research_with_progress(services, research_id, minutes or None, quiet=json)
+            found = await research_with_progress(services, research_id, request.minutes, quiet=json)
             output.print_warnings(services.warnings)
         if out is not None:
             await verbs.write_report(services, found.research_id, out)
@@ -205,6 +165,8 @@ async def research_with_progress(
 
 
 def print_event(event: ResearchEvent) -> None:
+    # More open gaps than this hide the progress.
+    most_gaps = 5
     if event.stage == "round":
         output.print_note(f"Round {event.round_index}, {ROUND_NAMES[event.kind or 'discover']}: {event.detail}")
     elif event.stage == "task":
@@ -214,10 +176,10 @@ def print_event(event: ResearchEvent) -> None:
     elif event.stage == "memo":
         for closed in event.closed:
             output.print_note(f"  closed: {closed}")
-        for gap in event.gaps[:MAX_SHOWN_GAPS]:
+        for gap in event.gaps[:most_gaps]:
             output.print_note(f"  open: {gap.description}")
-        if len(event.gaps) > MAX_SHOWN_GAPS:
-            output.print_note(f"  and {len(event.gaps) - MAX_SHOWN_GAPS} more open")
+        if len(event.gaps) > most_gaps:
+            output.print_note(f"  and {len(event.gaps) - most_gaps} more open")
         if event.detail:
             output.print_note(f"  {event.detail}")
 

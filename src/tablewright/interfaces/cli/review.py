@@ -56,9 +56,6 @@ u  undo the last answer
 q  quit, and apply what was answered; the rest stays open
 x  quit, and apply nothing"""
 
-# Inputs in a row that decide nothing: more than a person needs to read the help.
-MAX_EXPLANATIONS = 20
-
 
 async def review_proposal(services: Services, request: ApplyProposal, *, failed: bool | None = None) -> Decided:
     """Ask about every open cell that is chosen and do what was answered, in one transaction."""
@@ -214,9 +211,10 @@ class Dialogue:
         """Explain a wrong input. A person learns from it; a program that always answers the same, such as `yes`, does
         not, so it ends."""
         self._explained += 1
-        if self._explained > MAX_EXPLANATIONS:
+        # Inputs in a row that decide nothing: more than a person needs to read the help.
+        if self._explained > 20:
             raise RunError(
-                f"{MAX_EXPLANATIONS} inputs in a row decided nothing.",
+                f"{20} inputs in a row decided nothing.",
                 kept=self._kept,
                 advice="`tablewright proposals review --help` names the answers.",
             )

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 from typer.core import TyperCommand, TyperGroup, TyperOption
 
-from tablewright.errors import Cancelled, UntrustedFolder, UsageError
+from tablewright.errors import Cancelled, UntrustedFolder
 from tablewright.interfaces.cli import output
 
 if TYPE_CHECKING:
@@ -125,13 +125,6 @@ def say_how_to_add_a_model() -> None:
             "No model is configured, so only what is stated plainly is found. To use one, set TABLEWRIGHT_MODEL or "
             "--model: openai:NAME, anthropic:NAME, google:NAME, ollama:NAME or local:NAME."
         )
-
-
-def check_choice(said: str, known: Sequence[str], what: str) -> None:
-    """Raise UsageError with the known words if the choice is not one of them."""
-    if said not in known:
-        words = [each for each in known if each]
-        raise UsageError(f"There is no {what} {said!r}.", advice=f"Use {', '.join(words[:-1])} or {words[-1]}.")
 
 
 def join_lines(text: str) -> str:
