@@ -17,8 +17,6 @@ from tablewright.formats.tables.columns import is_empty_value
 
 # The same three ways in every error about data.
 ADVICE = "Give a path, a DataFrame, or a list of dictionaries."
-# Types of values that a table takes as they are.
-PLAIN_TYPES = (str, bool, int, float, Decimal, date, time, bytes, Money, type(None))
 
 
 @runtime_checkable
@@ -87,7 +85,8 @@ def to_python_value(value: Any) -> Any:
     """Return a Python value for one of numpy or pandas; None for their missing values."""
     if isinstance(value, float) and isnan(value):
         return None
-    if type(value) in PLAIN_TYPES:
+    # Types of values that a table takes as they are.
+    if type(value) in (str, bool, int, float, Decimal, date, time, bytes, Money, type(None)):
         return value
     if isinstance(value, list | tuple | set | frozenset):
         return [to_python_value(each) for each in value]

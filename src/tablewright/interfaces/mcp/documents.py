@@ -26,9 +26,6 @@ from tablewright.operations.documents import AddDocuments, DocumentRef, SetKind,
 from tablewright.operations.retrieval import SearchText, SearchVector, search_text, search_vector
 from tablewright.temporary import temporary_folder
 
-# The only embedder that runs in this process; others send texts elsewhere.
-LOCAL_EMBEDDER = "wordllama"
-
 
 class DocumentsToAdd(AddDocuments, frozen=True):
     paths: Annotated[tuple[str, ...], msgspec.Meta(max_length=100, description="Files or folders.")] = ()
@@ -51,7 +48,8 @@ class DocumentTools:
         self._services = context.services
 
     def add_to(self, server: MCPServer[Any]) -> None:
-        is_external = self._services.settings.embedder != LOCAL_EMBEDDER
+        # The only embedder that runs in this process; others send texts elsewhere.
+        is_external = self._services.settings.embedder != "wordllama"
         add_tool(server, self._context, self.add_documents, tool_hints(again=True))
         add_tool(server, self._context, self.ask, tool_hints(outside=True))
         add_tool(server, self._context, self.search_documents, tool_hints(reads=True, outside=is_external))
@@ -103,7 +101,7 @@ class DocumentTools:
 
 def add_retrieval_tools(server: MCPServer[Any], context: ToolContext) -> None:
     services = context.services
-    outside = services.settings.embedder != LOCAL_EMBEDDER
+    outside = services.settings.embedder != "wordllama"
 
     async def export_annotations_csv(request: retrieval.ExportAnnotations) -> Answer:
         """The same as annotations_search as the text of a CSV file, each match with its document and page. Nothing is

@@ -41,8 +41,6 @@ ACTOR = "assistant"
 PATIENCE_SECONDS = ServerLimits().database_seconds
 # Where clients of the protocol look by default.
 PATH = "/mcp"
-# The longest CSV text fits even if each character is escaped, which takes six bytes.
-MAX_REQUEST_BYTES = 6 * MAX_CSV_CHARACTERS + 1_000_000
 # Sent once for each conversation; longer ones are skimmed, so only what no tool's own text can say.
 INSTRUCTIONS = """\
 Tablewright fills tables with facts that carry their evidence: from the web, or from the user's own documents.
@@ -158,7 +156,10 @@ def http_app(server: TablewrightServer, host: str) -> ASGIApp:
 
 def http_app_of(server: TablewrightServer, host: str) -> Starlette:
     server.context.hide = make_path_hider(server.context.services.settings)
-    return server.streamable_http_app(streamable_http_path=PATH, host=host, max_request_body_size=MAX_REQUEST_BYTES)
+    # The longest CSV text fits even if each character is escaped, which takes six bytes.
+    return server.streamable_http_app(
+        streamable_http_path=PATH, host=host, max_request_body_size=6 * MAX_CSV_CHARACTERS + 1_000_000
+    )
 
 
 class BearerGuard:

@@ -46,19 +46,11 @@ from tablewright.services import Services
 
 log = logging.getLogger("tablewright.server")
 
-# Logging out is among them: a session that has ended must still be able to clear its cookie.
-PATHS_WITHOUT_LOGIN = frozenset({LOGIN_PATH, LOGOUT_PATH, OIDC_PATH, OIDC_CALLBACK_PATH})
 # A viewer, so that nothing that is reached before a login could ever write.
 ANONYMOUS = Person(id="anonymous", name="anonymous", role="viewer")
 # A body is handed to the connection in pieces: the largest part of it that the server's buffer holds.
 PIECE_BYTES = 64 * 1024
-# Routes that take files, which they keep on the disk as they arrive. Other bodies are read into memory.
-UPLOAD_PATHS = re.compile(r"/api/v1/(tables/import|documents)|/_nicegui/client/[^/]+/upload/[^/]+")
-# Viewers may write nothing but their own tokens.
-OWN_TOKEN_PATHS = re.compile(r"/api/v1/tokens(/[^/]+)?")
 
-# Answers a link followed from another site: the browser sends the strict cookie only once our own page reloads itself.
-RELOAD_PAGE = '<!doctype html><meta http-equiv="refresh" content="0"><title>Tablewright</title>'
 OUTAGE_PAGE = f"""<!doctype html><meta charset="utf-8">
 <meta http-equiv="refresh" content="{RETRY_AFTER_OUTAGE_SECONDS}">
 <title>Tablewright</title><h1>The database cannot be reached</h1>
@@ -128,7 +120,9 @@ class Guard:
         self._check_pace(found[0].id if found else f"address {client_address(request)}")
         if found:
             return found
-        if request.scope["path"] in PATHS_WITHOUT_LOGIN and request.scope["type"] == "http":
+        # Logging out is among them: a session that has ended must still be able to clear its cookie.
+        path, kind = request.scope["path"], request.scope["type"]
+        if path in {LOGIN_PATH, LOGOUT_PATH, OIDC_PATH, OIDC_CALLBACK_PATH} and kind == "http":
             return ANONYMOUS, None
         raise NotLoggedIn("A token is needed.", advice="Send it as `Authorization: Bearer …`, or log in at /login.")
 
@@ -148,7 +142,9 @@ class Guard:
             if ((writes or websocket) and not own and not from_program) or is_embedded_elsewhere(request):
                 raise Forbidden("This request comes from another site's page.")
         path, may_some = request.scope["path"], person.may_change or person.may_run or person.may_administer
-        if writes and not may_some and path.startswith(API_PREFIX) and not OWN_TOKEN_PATHS.fullmatch(path):
+        # Viewers may write nothing but their own tokens.
+        is_own_token = re.fullmatch(r"/api/v1/tokens(/[^/]+)?", path)
+        if writes and not may_some and path.startswith(API_PREFIX) and not is_own_token:
             raise missing_right(person, "write")
 
     async def _handle(self, request: HTTPConnection, person: Person, receive: Receive, answer: GuardedResponse) -> None:
@@ -180,7 +176,10 @@ class Guard:
     def _checked_body(self, request: HTTPConnection, receive: Receive, answer: GuardedResponse) -> Receive:
         check_content_headers(request.headers)
         kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-        brings_files = kind == "multipart/form-data" and UPLOAD_PATHS.fullmatch(request.scope["path"])
+        # Routes that take files, which they keep on the disk as they arrive. Other bodies are read into memory.
+        brings_files = kind == "multipart/form-data" and re.fullmatch(
+            r"/api/v1/(tables/import|documents)|/_nicegui/client/[^/]+/upload/[^/]+", request.scope["path"]
+        )
         text = None if kind == "multipart/form-data" else Utf8Check()
         most = self._limits.upload if brings_files else self._limits.body
         # A login form is small, and a stranger must not fill the memory.
@@ -343,7 +342,9 @@ class GuardedResponse:
             return
         if isinstance(error, NotLoggedIn) and is_page_request(request):
             if request.headers.get("sec-fetch-site") == "cross-site":
-                await self._refuse(HTMLResponse(RELOAD_PAGE, 401))
+                # A followed link: the browser sends the strict cookie only once our own page reloads itself.
+                page = '<!doctype html><meta http-equiv="refresh" content="0"><title>Tablewright</title>'
+                await self._refuse(HTMLResponse(page, 401))
             else:
                 next_page = urlencode({"next": path_with_query(request)})
                 await self._refuse(RedirectResponse(f"{LOGIN_PATH}?{next_page}", 303))

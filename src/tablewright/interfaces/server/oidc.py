@@ -31,12 +31,8 @@ OIDC_CALLBACK_PATH = "/login/oidc/callback"
 OIDC_COOKIE = "tablewright_oidc"
 # From leaving for the provider until the return: enough for a second factor.
 OIDC_LOGIN_SECONDS = 600.0
-# Logins under way; the oldest are dropped, so that a flood of them cannot fill the memory.
-MAX_OIDC_LOGINS = 10_000
 # Timeout for an answer of the provider.
 PROVIDER_SECONDS = 15.0
-# Signatures by a public key only: never `none`, and no secret that both sides know.
-SIGNING_ALGORITHMS = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA")
 TRY_AGAIN = "Go back to the login and try again."
 
 
@@ -113,7 +109,8 @@ class OidcLogin:
                 metadata["authorization_endpoint"], state=state, nonce=login.nonce, code_verifier=login.verifier
             )
         self._under_way[state] = login
-        while len(self._under_way) > MAX_OIDC_LOGINS or oldest_has_expired(self._under_way, begun):
+        # Logins under way; the oldest are dropped, so that a flood of them cannot fill the memory.
+        while len(self._under_way) > 10_000 or oldest_has_expired(self._under_way, begun):
             # Oldest first: expired logins, and then those over the limit.
             self._under_way.popitem(last=False)
         return AuthorizationRedirect(address=address, browser=login.browser)
@@ -186,7 +183,11 @@ class OidcLogin:
         from joserfc.jwk import KeySet
 
         supported = self._metadata.get("id_token_signing_alg_values_supported") or ["RS256"]
-        algorithms = [each for each in supported if each in SIGNING_ALGORITHMS]
+        algorithms = [
+            each
+            for each in supported
+            if each in ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA")
+        ]
         # Twice at most, so that forged tokens cannot make this server ask the provider again and again.
         for fresh in (False, True):
             if self._keys is None or fresh:
