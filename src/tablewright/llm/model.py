@@ -20,7 +20,7 @@ from tablewright.llm.cache import WHOLE_ANSWER_REASONS, Cached, store_answers, u
 from tablewright.llm.text_budget import text_room
 from tablewright.llm.tokens import DEFAULT_WINDOW_TOKENS
 
-T = TypeVar("T", bound=BaseModel)
+Reply = TypeVar("Reply", bound=BaseModel)
 
 
 class LanguageModel:
@@ -47,7 +47,7 @@ class LanguageModel:
     async def __aexit__(self, *raised: Any) -> None:
         await self.agent_model.__aexit__(*raised)
 
-    async def ask(self, *, instructions: str, prompt: str, output: type[T], max_tokens: int = 512) -> T:
+    async def ask(self, *, instructions: str, prompt: str, output: type[Reply], max_tokens: int = 512) -> Reply:
         """Return the model's answer. Raise ModelRefused, ModelUnavailable, BadAnswer or OverBudget.
 
         Calls the model without a pydantic-ai Agent: 2.7 ms of CPU per call instead of 6 to 7, as measured.
@@ -82,7 +82,7 @@ class LanguageModel:
             await self.store_answer(result, instructions=instructions, prompt=prompt, max_tokens=max_tokens)
         return result
 
-    async def has_answer(self, *, instructions: str, prompt: str, output: type[T], max_tokens: int = 512) -> bool:
+    async def has_answer(self, *, instructions: str, prompt: str, output: type[Reply], max_tokens: int = 512) -> bool:
         """Return True if the answer to this request is cached, so that asking costs nothing."""
         if self._cached is None:
             return False
@@ -124,7 +124,7 @@ def output_schema(output: type[BaseModel]) -> OutputObjectDefinition:
     return OutputObjectDefinition(json_schema=output.model_json_schema(), name=output.__name__)
 
 
-def parse_response(response: ModelResponse, output: type[T], limit: int) -> T:
+def parse_response(response: ModelResponse, output: type[Reply], limit: int) -> Reply:
     """Return the parsed answer. Raise ValueError with a problem that the model can act on."""
     try:
         return output.model_validate_json(extract_json(response.text or ""))
