@@ -278,7 +278,8 @@ def split_phrases(words: str) -> list[list[str]]:
     return [phrase for phrase in (*quoted, *map(stem_words, _QUOTED.sub(" ", words).split())) if phrase]
 
 
-def contains_stem_run(text: list[str], phrase: list[str]) -> bool:
+def contains_word_run(text: Sequence[str], phrase: Sequence[str]) -> bool:
+    """Return True if the words of the phrase are in the text one after the other; a phrase has a word at least."""
     if len(phrase) == 1:
         return phrase[0] in text
     first, length = phrase[0], len(phrase)

@@ -15,6 +15,7 @@ from tablewright.domain.model import Basis, Field, Money, Value
 from tablewright.domain.retrieved import Retrieved
 from tablewright.domain.rowkey import fold_text, split_folded_words, split_words
 from tablewright.domain.text import format_value
+from tablewright.text import contains_word_run
 from tablewright.values.choices import NEGATIONS, find_exact_option, read_plain_boolean
 from tablewright.values.coerce import coerce_value
 from tablewright.values.countries import COUNTRY_BY_DEMONYM, DEMONYMS
@@ -81,14 +82,9 @@ def contains_words(value: str, quote: str) -> bool:
     # Of a possessive or a case ("Annecy's", "Ankara'da"), not of "don't".
     bare = re.sub(r"(?<=[^\W_]{2})['’](?!t\b)[^\W\d_]{1,3}\b", "", said)
     return bool(words) and any(
-        _contains_run(words, split_folded_words(text))
+        contains_word_run(split_folded_words(text), words)
         for text in dict.fromkeys((said, bare, re.sub(r"\b[^\W\d_]{1,2}['’](?=[^\W_]{3})", "", bare)))
     )
-
-
-def _contains_run(words: list[str], said: list[str]) -> bool:
-    width = len(words)
-    return any(said[place : place + width] == words for place in range(len(said) - width + 1))
 
 
 def _prove_text(value: str, quote: str) -> str:

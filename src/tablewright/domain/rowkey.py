@@ -160,22 +160,7 @@ def _shorten_key(key: str, has_words: bool) -> str:
 
 _INVISIBLE = frozenset({"Cc", "Cf", "Cs"})
 _LATIN_ACCENTS = re.compile(r"([a-zæœøłđðþħŧıſ])[\u0300-\u036f]+")
-_LATIN_LETTERS = str.maketrans(
-    {
-        "ʼ": "'",
-        "æ": "ae",
-        "œ": "oe",
-        "ø": "o",
-        "ł": "l",
-        "đ": "d",
-        "ð": "d",
-        "þ": "th",
-        "ħ": "h",
-        "ŧ": "t",
-        "ı": "i",
-        "ß": "ss",
-    }
-)
+_LATIN_LETTERS = str.maketrans(dict(zip("ʼæœøłđðþħŧıß", "' ae oe o l d d th h t i ss".split(), strict=True)))
 
 
 class _Apart(dict[int, str]):

@@ -398,11 +398,9 @@ def _infer_kind(field: Field, asked: str, name: tuple[str, ...]) -> tuple[Answer
         kind = "date"
     elif kind == "date" and "year" in folded_words(asked):
         kind = "year"
-    return kind, {word for other, word in said if word in _KIND_NAMES and _are_kindred(other, kind)}
-
-
-def _are_kindred(one: AnswerKind, other: AnswerKind) -> bool:
-    return one == other or {one, other} <= {"year", "date"} or {one, other} <= {"count", "number", "measure"}
+    families: tuple[set[AnswerKind], ...] = ({"year", "date"}, {"count", "number", "measure"})
+    kindred = {kind}.union(*(family for family in families if kind in family))
+    return kind, {word for other, word in said if word in _KIND_NAMES and other in kindred}
 
 
 @lru_cache(maxsize=4096)

@@ -75,7 +75,9 @@ def read_whole_value(query: FieldQuery, value: str) -> TypedSpan | None:
             parts = [part.strip() for part in text.split(",")]
             text = next((part for part in parts if not any(map(str.isdigit, part))), parts[0])
         # A longer text is a paragraph, a longer name a sentence.
-        if not 0 < len(text) <= 200 or (query.kind == "person" and _cannot_be_person(text)):
+        if not 0 < len(text) <= 200 or (
+            query.kind == "person" and (any(map(str.isdigit, text)) or _ends_in_place_name(text))
+        ):
             return None
         if query.kind != "text" and (len(text.split()) > 9 or text.islower()):
             return TypedSpan(value=text, start=0, end=len(text), sure=0.5)
@@ -93,11 +95,6 @@ def read_whole_value(query: FieldQuery, value: str) -> TypedSpan | None:
     best = max(found, key=lambda span: (span.sure, -span.start), default=None)
     # A year next to the label of a count says when, not how many.
     return None if best is not None and query.kind == "count" and best.sure <= UNSURE else best
-
-
-def _cannot_be_person(text: str) -> bool:
-    """Return True if it cannot be a person: it has a digit or is an address."""
-    return any(map(str.isdigit, text)) or _ends_in_place_name(text)
 
 
 def _ends_in_place_name(text: str) -> bool:

@@ -20,6 +20,7 @@ from tablewright.domain.retrieved import Retrieved
 from tablewright.domain.rowkey import fold_text, split_folded_words, split_words, strip_legal_forms
 from tablewright.extraction.meaning import MIN_RELATED, content_words, word_similarity
 from tablewright.extraction.spans import find_spans
+from tablewright.text import contains_word_run
 from tablewright.values.countries import COUNTRY_BY_DEMONYM, DEMONYMS
 
 # From this score on, everything on a page is read as said of the row; below it, only sentences that name the row.
@@ -77,7 +78,7 @@ def _score_title(name: tuple[str, ...], title: tuple[str, ...]) -> float:
         return 1.0
     if _spells_out(name, title) or _spells_out(title, name):
         return 0.9
-    if _contains_word_run(title, name):
+    if contains_word_run(title, name):
         extra = len(title) - len(name)
         leads = title[: len(name)] == name
         # "Daimler" on "Daimler AG", "Albacete" on "Albacete Balompié"; "Paris" is not "Treaty of Paris".
@@ -87,7 +88,7 @@ def _score_title(name: tuple[str, ...], title: tuple[str, ...]) -> float:
         return 0.88
     if (
         len(title) >= 2
-        and _contains_word_run(name, title)
+        and contains_word_run(name, title)
         and len(title) / len(name) >= (0.6 if name[: len(title)] == title else 0.66)
         and _words_with_digits(name) <= _words_with_digits(title)
     ):
@@ -99,7 +100,7 @@ def _score_heading(name: tuple[str, ...], title: str, text: str) -> float:
     """Return the score of a line near the top that is the name alone: the heading of a page with its site's title."""
     if len("".join(name)) < 6:
         return 0.0
-    in_title = any(_contains_word_run(own, name) for own in page_title_forms(title))
+    in_title = any(contains_word_run(own, name) for own in page_title_forms(title))
     # A heading can follow a long menu.
     for line in _split_top_lines(text[:1_500]):
         if line == name:
@@ -136,7 +137,7 @@ def names_subject(subject: Subject, sentence: str) -> bool:
     for name in row_name_forms(subject.name):
         if (len(" ".join(name)) < 4 and len(name) < 2) or all(word.isdigit() for word in name):
             continue
-        if _contains_word_run(words, name):
+        if contains_word_run(words, name):
             return True
     return False
 
@@ -210,11 +211,6 @@ def _name_words(text: str) -> tuple[str, ...]:
 @lru_cache(maxsize=1024)
 def _split_head_words(text: str) -> tuple[str, ...]:
     return tuple(split_words(text))
-
-
-def _contains_word_run(words: tuple[str, ...], part: tuple[str, ...]) -> bool:
-    width = len(part)
-    return any(words[place : place + width] == part for place in range(len(words) - width + 1))
 
 
 def _words_with_digits(words: tuple[str, ...]) -> frozenset[str]:

@@ -53,7 +53,7 @@ from tablewright.store.search_index import (
     VectorIndex,
 )
 from tablewright.store.sharing import is_visible
-from tablewright.text import contains_stem_run, content_stems, count_common_words, split_phrases, stem_words
+from tablewright.text import contains_word_run, content_stems, count_common_words, split_phrases, stem_words
 
 segment_records = RecordMapper(Segment, segments, start="begins", end="ends")
 summary_records = RecordMapper(Summary, summaries)
@@ -207,7 +207,7 @@ class Snapshot:
         found = read_segments(self.connection, self.roster, ids)
         texts = {id: stem_words(each.segment.text) for id, each in found.items()}
         return [
-            found[id] for id in ids if id in found and all(contains_stem_run(texts[id], phrase) for phrase in phrases)
+            found[id] for id in ids if id in found and all(contains_word_run(texts[id], phrase) for phrase in phrases)
         ]
 
     def find(self, ids: Collection[str]) -> list[Document]:

@@ -108,6 +108,7 @@ def _compile_preambles() -> dict[str, list[re.Pattern[str]]]:
 
 
 _PREAMBLES = _compile_preambles()
+_FIRST_WORD = re.compile(r"[^\W\d_]+")
 
 _PAIRS: dict[str, str] = {
     '"': '"', "'": "'", "“": "”", "‘": "’", "«": "»", "»": "«", "„": "“”", "‚": "‘’", "‹": "›", "「": "」", "『": "』",
@@ -136,7 +137,7 @@ def _strip_one_preamble(text: str) -> str:
 
 
 def _find_preambles(text: str) -> Sequence[re.Pattern[str]]:
-    first = re.match(r"[^\W\d_]+", text)
+    first = _FIRST_WORD.match(text)
     return _PREAMBLES.get(first[0].casefold(), ()) if first else ()
 
 
@@ -290,6 +291,11 @@ def _compile_absences() -> tuple[tuple[re.Pattern[str], ...], re.Pattern[str]]:
 
 
 _ABSENCES, _ABSENT_THING = _compile_absences()
+# These are tried on every text that is read.
+_NEGATION = re.compile(
+    r"\b(?:no|not|un\w+|can ?not|failed|fails|n/a|none|limited|insufficient|tbd|impossible|missing)\b|n't\b"
+)
+_ONLY_MARKS = re.compile(r"[\s!-/:-@\[-`{-~‐-―−…•·]*")
 
 
 def is_not_found(text: str) -> bool:
@@ -323,18 +329,14 @@ def says_nothing_was_found(text: str) -> bool:
         if len(text) > _MAX_CHARACTERS:
             return False
     bare = _bare_phrase(text)
-    if bare in _SENTINELS or re.fullmatch(r"[\s!-/:-@\[-`{-~‐-―−…•·]*", bare):
+    if bare in _SENTINELS or _ONLY_MARKS.fullmatch(bare):
         return True
     return _states_absence(text, _ABSENCES)
 
 
 def _states_absence(text: str, absences: tuple[re.Pattern[str], ...]) -> bool:
     bare = _bare_phrase(text)
-    negated = re.search(
-        r"\b(?:no|not|un\w+|can ?not|failed|fails|n/a|none|limited|insufficient|tbd|impossible|missing)\b|n't\b",
-        bare,
-    )
-    if not negated or _is_capitalised_title(text):
+    if not _NEGATION.search(bare) or _is_capitalised_title(text):
         return False
     bare = re.sub(
         r"\A(?:(?:i'm |i am )?sorry,? (?:but )?|unfortunately,? |apologies,? (?:but )?|regrettably,? |however,? )+",

@@ -16,7 +16,7 @@ from tablewright.domain.model import FieldType
 from tablewright.values.currencies import CURRENCY_AFTER, CURRENCY_BEFORE, currency_meanings, parse_currency
 from tablewright.values.dates import MONTHS, DateText, read_dates
 from tablewright.values.measures import Measure, convert_measure, read_measures
-from tablewright.values.money import MoneyText, read_money
+from tablewright.values.money import read_money
 from tablewright.values.numbers import FRACTION_CHARACTERS, normalize_digits
 from tablewright.values.units import LABELS_OF_MONEY, Unit, find_label_unit, parse_unit
 
@@ -291,7 +291,10 @@ def _parse_amount(raw: str, value: str, unit: str) -> ComparableValue | None:
     if not (currency or _has_adjacent_currency(value)):
         return None
     amount = read_money(value, currency)
-    if amount is None or not (amount.clean or _opens_with_amount(normalize_digits(value), amount)):
+    if amount is None:
+        return None
+    text = normalize_digits(value)
+    if not (amount.clean or (_ABOUT.fullmatch(text, 0, amount.start) and _AFTER.match(text, amount.end))):
         return None
     found = amount.money.currency or currency
     if not found:
@@ -311,7 +314,3 @@ _FIRST_NUMBER = re.compile(
     r"[-+−(]?\d[\d.,' ]*(?:(?:\s?[-–]\s?|\sto\s)\d[\d.,']*)?(?<=\d)(?:[.,][-–]+)?"
     r"(?:\s?(?:[kKMB]|bn|mn|million|billion)\b)?"
 )
-
-
-def _opens_with_amount(value: str, amount: MoneyText) -> bool:
-    return bool(_ABOUT.fullmatch(value, 0, amount.start) and _AFTER.match(value, amount.end))

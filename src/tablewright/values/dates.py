@@ -97,7 +97,7 @@ def read_dates(text: str) -> tuple[DateText, ...]:
     """Return all dates of the text in order, with the two ends of a period joined."""
     # A date that answers a question stands near the beginning, and reading takes many patterns for each character.
     text = normalize_digits(text[:2000])
-    if not re.search(r"\d", text):
+    if not any(map(str.isdecimal, text)):
         return ()
     # A text with more dates is a list of events, of which none is the answer.
     found = sorted(_find_grammar_dates(text), key=lambda date: date.start)[:12]
@@ -339,16 +339,18 @@ def _mark_clean_date(text: str, date: DateText) -> DateText:
     if len(text) > 160:
         return date
     before, after = text[: date.start], text[date.end :]
-    if time := _TIME_AFTER.match(after):
-        after = after[time.end() :]
-    if time := _TIME_BEFORE.search(before):
-        before = before[: time.start()]
-    day = re.search(r"(?:^|(?<=\s)|(?<=\())([^\W\d_]{2,10})\.?,?\s?(?:(?:the|le|den|der|el)\s)?$", before)
-    if day and day[1].casefold() in WEEKDAYS:
-        before = before[: day.start()]
-    if (day := re.match(r",?\s?\(?([^\W\d_]{2,10})\)?$", after)) and day[1].casefold() in WEEKDAYS:
-        after = ""
-    before = re.sub(r"^\s*(?:(?:on|in|am|im|le|el|en|the|year)\s+)+$", "", before, flags=re.IGNORECASE)
+    if after:
+        if time := _TIME_AFTER.match(after):
+            after = after[time.end() :]
+        if (day := re.match(r",?\s?\(?([^\W\d_]{2,10})\)?$", after)) and day[1].casefold() in WEEKDAYS:
+            after = ""
+    if before:
+        if time := _TIME_BEFORE.search(before):
+            before = before[: time.start()]
+        day = re.search(r"(?:^|(?<=\s)|(?<=\())([^\W\d_]{2,10})\.?,?\s?(?:(?:the|le|den|der|el)\s)?$", before)
+        if day and day[1].casefold() in WEEKDAYS:
+            before = before[: day.start()]
+        before = re.sub(r"^\s*(?:(?:on|in|am|im|le|el|en|the|year)\s+)+$", "", before, flags=re.IGNORECASE)
     left = before.strip() + after.strip()
     return structs.replace(date, clean=left in ("", "."))
 

@@ -298,16 +298,12 @@ def _join_dimensions(text: str, parts: list[_MeasurePart]) -> list[_MeasurePart]
         if (
             last
             and _TIMES.fullmatch(text, last.end, max(last.end, part.start))
-            and _have_same_kind(last.unit, part.unit)
+            and (last.unit is None or part.unit is None or last.unit.kind == part.unit.kind)
         ):
             runs[-1].append(part)
         else:
             runs.append([part])
     return [_merge_dimensions(run) for run in runs]
-
-
-def _have_same_kind(left: Unit | None, right: Unit | None) -> bool:
-    return left is None or right is None or left.kind == right.kind
 
 
 def _merge_dimensions(run: list[_MeasurePart]) -> _MeasurePart:

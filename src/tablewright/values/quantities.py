@@ -49,13 +49,15 @@ def _read_unitless_number(text: str) -> ReadValue[int | float]:
     first = numbers[0]
     place = first.start, first.end
     percent = (text[first.start : first.end].lstrip("-+0123456789.,' "),) if first.percent else ()
-    several = _several_numbers_reason(first, numbers[1:])
+    other = next((number.value for number in numbers if number.value != first.value), None)
+    several = "" if other is None else f"several numbers: {first.value}, {other}"
     if first.glued or (several and not _opens_text(text, first.start)):
-        reason = several or f"{_quote_with_letters(text, first)} may be part of a name"
+        with_letters = text[first.start : first.end + 12].split(maxsplit=1)[0]
+        reason = several or f"{with_letters} may be part of a name"
         if first.high is not None:
             reason = f"{_range_reason(text, first)}; {reason}"
         return ReadValue(first.value, "low", reason, percent, *place)
-    reason = _number_doubt(text, first) or several
+    reason = _describe_doubt(text, first) or several
     if not reason and first.percent:
         reason = "percent"
     if not reason and not first.clean:
@@ -63,21 +65,14 @@ def _read_unitless_number(text: str) -> ReadValue[int | float]:
     return ReadValue(first.value, "medium" if reason else "high", reason, percent, *place)
 
 
-def _number_doubt(text: str, number: Number) -> str:
-    if number.high is not None:
-        return _range_reason(text, number)
-    if number.note:
-        return number.note
-    return "approximate" if number.approximate else ""
+def _describe_doubt(text: str, found: Number | Measure | MoneyText) -> str:
+    if found.high is not None:
+        return _range_reason(text, found)
+    return found.note or ("approximate" if found.approximate else "")
 
 
 def _range_reason(text: str, found: Number | Measure | MoneyText) -> str:
     return f"{text[found.start : found.end].strip()} is a range; its lower end is kept"
-
-
-def _several_numbers_reason(first: Number, others: tuple[Number, ...]) -> str:
-    different = [other.value for other in others if other.value != first.value]
-    return f"several numbers: {first.value}, {different[0]}" if different else ""
 
 
 def _opens_text(text: str, start: int) -> bool:
@@ -94,11 +89,6 @@ def _opens_text(text: str, start: int) -> bool:
     )
 
 
-def _quote_with_letters(text: str, number: Number) -> str:
-    """Return the number with the letters attached to it."""
-    return text[number.start : number.end + 12].split(maxsplit=1)[0]
-
-
 # ── with a unit ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
@@ -107,7 +97,7 @@ def _read_measured_number(text: str, unit: str) -> ReadValue[int | float]:
     measures = read_measures(text, unit)[:12]
     if not measures:
         return ReadValue(None, "none", "no number")
-    fitting = [(measure, fit) for measure in measures if (fit := _fit_to_unit(measure, unit))]
+    fitting = [(each, fit) for each in measures if each.unit and (fit := convert_measure(each, unit))]
     if not fitting:
         stated = next((measure for measure in measures if measure.unit), None)
         if stated:
@@ -119,7 +109,7 @@ def _read_measured_number(text: str, unit: str) -> ReadValue[int | float]:
         fit = structs.replace(fit, value=round_like_source(fit.value, text[measure.start : measure.end]))
     clean = _is_alone_in_text(text, measure)
     others = [other.value for _, other in fitting if not same_value(other.value, fit.value, "restating")]
-    reason = _measure_doubt(text, measure, fit)
+    reason = _measure_doubt(text, measure)
     if not reason and others:
         reason = f"several quantities: {fit.value}, {others[0]} {unit}"
         if not _opens_text(text, measure.start):
@@ -127,10 +117,6 @@ def _read_measured_number(text: str, unit: str) -> ReadValue[int | float]:
     if not reason and not clean:
         reason = "taken out of a longer text"
     return ReadValue(fit.value, "medium" if reason else "high", reason, (), *place)
-
-
-def _fit_to_unit(measure: Measure, unit: str) -> Measure | None:
-    return convert_measure(measure, unit) if measure.unit else None
 
 
 def _choose_fitting(fitting: list[tuple[Measure, Measure]]) -> tuple[Measure, Measure]:
@@ -146,14 +132,10 @@ def _choose_fitting(fitting: list[tuple[Measure, Measure]]) -> tuple[Measure, Me
     return first
 
 
-def _measure_doubt(text: str, measure: Measure, fit: Measure) -> str:
-    if fit.sizes:
+def _measure_doubt(text: str, measure: Measure) -> str:
+    if measure.sizes:
         return f"{text[measure.start : measure.end]} has several dimensions"
-    if fit.high is not None:
-        return _range_reason(text, measure)
-    if measure.note:
-        return measure.note
-    return "approximate" if measure.approximate else ""
+    return _describe_doubt(text, measure)
 
 
 def _read_assumed_unit(text: str, measures: tuple[Measure, ...], unit: str) -> ReadValue[int | float]:
@@ -162,7 +144,7 @@ def _read_assumed_unit(text: str, measures: tuple[Measure, ...], unit: str) -> R
     plain = _is_alone_in_text(text, first) or first.approximate
     label: Label = "medium" if plain and not several and not first.glued else "low"
     is_range = first.high is not None or len(first.sizes) > 1
-    reason = _measure_doubt(text, first, first) if is_range else first.note or f"no unit in the text; taken as {unit}"
+    reason = _measure_doubt(text, first) if is_range else first.note or f"no unit in the text; taken as {unit}"
     return ReadValue(first.value, label, reason, (), first.start, first.end)
 
 
@@ -210,7 +192,7 @@ def read_money_value(source: str | Money, unit: str = "") -> ReadValue[Money]:
     marked = [amount for amount in amounts if amount.money.currency]
     chosen = marked[0] if marked else amounts[0]
     rivals = [rival for rival in (marked or amounts) if rival.money != chosen.money]
-    reason = _money_doubt(source, chosen)
+    reason = _describe_doubt(source, chosen)
     label: Label = "medium" if reason else "high"
     if not reason and rivals:
         reason = f"several amounts: {chosen.money}, {rivals[0].money}"
@@ -218,12 +200,6 @@ def read_money_value(source: str | Money, unit: str = "") -> ReadValue[Money]:
     if not reason and not chosen.clean:
         reason, label = "taken out of a longer text", "medium"
     return _check_currency(ReadValue(chosen.money, label, reason, (), chosen.start, chosen.end), chosen.money, wanted)
-
-
-def _money_doubt(text: str, amount: MoneyText) -> str:
-    if amount.high is not None:
-        return _range_reason(text, amount)
-    return amount.note or ("approximate" if amount.approximate else "")
 
 
 def _check_currency(read: ReadValue[Money], money: Money, wanted: str) -> ReadValue[Money]:

@@ -193,7 +193,10 @@ def rate_likeness(a: NameParts, b: NameParts) -> float:
         return 0.0
     if a.key == b.key:
         return 2.0
-    if _measures_conflict(a, b) or _colours_conflict(a, b):
+    if any(values.isdisjoint(b.measures[unit]) for unit, values in a.measures.items() if unit in b.measures):
+        return 0.0
+    colours_a, colours_b = COLOUR_WORDS.intersection(a.words), COLOUR_WORDS.intersection(b.words)
+    if colours_a and colours_b and colours_a.isdisjoint(colours_b):
         return 0.0
     alike = fuzz.token_sort_ratio(a.key, b.key) / 100
     shared = {model for model in a.models if _contains_model(b, model)} | {
@@ -268,7 +271,8 @@ def _have_same_words(a: NameParts, b: NameParts) -> bool:
         return True
     whole = long
     long = _strip_maker(long, short)
-    left, right = _unmatched_words(short, long)
+    count, other = Counter(short), Counter(long)
+    left, right = list((count - other).elements()), list((other - count).elements())
     if left and _join_pieces(left) == _join_pieces(right):
         left, right = [], []
     if not _differ_trivially(left, right, len(short)):
@@ -319,11 +323,6 @@ def _strip_maker(long: tuple[str, ...], short: tuple[str, ...]) -> tuple[str, ..
     return long
 
 
-def _unmatched_words(a: Iterable[str], b: Iterable[str]) -> tuple[list[str], list[str]]:
-    count_a, count_b = Counter(a), Counter(b)
-    return list((count_a - count_b).elements()), list((count_b - count_a).elements())
-
-
 def _is_typo(a: str, b: str, length: int) -> bool:
     """Return True for a doubled or swapped letter; with three or more other words in common, for any single letter."""
     a, b = sorted((a, b), key=len)
@@ -333,18 +332,6 @@ def _is_typo(a: str, b: str, length: int) -> bool:
         return len(a) >= 5 or a + "s" == b
     doubled = re.sub(r"(.)\1", r"\1", a) == re.sub(r"(.)\1", r"\1", b)
     return len(a) >= (6 if length > 1 else 9) and (doubled or sorted(a) == sorted(b))
-
-
-# --- contradictions ---
-
-
-def _measures_conflict(a: NameParts, b: NameParts) -> bool:
-    return any(values.isdisjoint(b.measures[unit]) for unit, values in a.measures.items() if unit in b.measures)
-
-
-def _colours_conflict(a: NameParts, b: NameParts) -> bool:
-    colours_a, colours_b = COLOUR_WORDS.intersection(a.words), COLOUR_WORDS.intersection(b.words)
-    return bool(colours_a and colours_b and colours_a.isdisjoint(colours_b))
 
 
 # --- reading a name ---
@@ -389,7 +376,8 @@ def parse_row_name(name: str) -> NameParts:
         edges.add(len(compact))
     return NameParts(
         key=row_key(name),
-        words=tuple(_normalize_version(token) for token in spelt),
+        # "8.0" is version 8; "8.0.0" is kept.
+        words=tuple(word[:-2] if word.endswith(".0") and word.count(".") == 1 else word for word in spelt),
         models=frozenset(models),
         for_models=frozenset(for_models),
         measures={unit: frozenset(values) for unit, values in measures.items()},
@@ -412,8 +400,3 @@ def _is_model_number(chunk: str, compact: str) -> bool:
     if re.fullmatch(r"(?=[a-z]*[aeiou])[a-z]{4,}\d{1,2}(?:pro|max|mini|plus|lite|ultra)*", compact):
         return False
     return not re.fullmatch(r"\d+(?:\.\d+)?[-/](?:[a-z]{3,}|\d+)", chunk)
-
-
-def _normalize_version(token: str) -> str:
-    """Return "8" for "8.0", which is the same version; "8.0.0" is kept."""
-    return token[:-2] if token.endswith(".0") and token.count(".") == 1 else token

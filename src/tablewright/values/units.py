@@ -269,18 +269,13 @@ def _choose_unit(name: str, wanted: Unit | None) -> tuple[Unit | None, str]:
         candidates.insert(0, exact[name])
     candidates += folded.get(name.casefold(), ())
     if wanted:
-        fitting = next(
-            (unit for unit in candidates if unit.kind == wanted.kind and _share_data_size(unit, wanted)), None
-        )
-        fitting = fitting or next((unit for unit in candidates if unit.kind == wanted.kind), None)
+        # Of units of data those that count bytes as the wanted one does, or bits.
+        of_kind = [unit for unit in candidates if unit.kind == wanted.kind]
+        same_size = (unit for unit in of_kind if unit.kind != "data" or unit.pint[-3:] == wanted.pint[-3:])
+        fitting = next(same_size, None) or next(iter(of_kind), None)
         if fitting:
             return fitting, "" if fitting == wanted or fitting.symbol not in symbols else doubt
     return (candidates[0], doubt) if candidates else (None, "")
-
-
-def _share_data_size(one: Unit, other: Unit) -> bool:
-    """Return True unless one unit counts bytes and the other bits."""
-    return one.kind != "data" or one.pint[-3:] == other.pint[-3:]
 
 
 def _raise_unit(unit: Unit, power: int) -> Unit:

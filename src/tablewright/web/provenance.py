@@ -21,7 +21,7 @@ from typing import Any
 import msgspec
 
 from tablewright.domain.retrieved import Retrieved, is_document_id
-from tablewright.text import FUNCTION_WORDS, contains_stem_run, content_stems, stem_words
+from tablewright.text import FUNCTION_WORDS, contains_word_run, content_stems, stem_words
 
 # Words this short could spell anything when strung together: those of a page count only in the order of the page.
 SHORT_WORD_CHARACTERS = 3
@@ -123,7 +123,7 @@ class Provenance:
             ) or not public.issuperset(words):
                 strange.append(chunk)
             spelled += [word for word in words if len(word) <= SHORT_WORD_CHARACTERS and word not in own]
-        if not strange and len(spelled) > 1 and not any(contains_stem_run(page, spelled) for page in pages):
+        if not strange and len(spelled) > 1 and not any(contains_word_run(page, spelled) for page in pages):
             return tuple(chunk for chunk in query.split() if {*significant_words(chunk)} & {*spelled})
         return tuple(dict.fromkeys(strange))
 
