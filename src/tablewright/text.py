@@ -5,6 +5,7 @@ Characters that no reader sees are how text is smuggled past a reader: none of t
 
 from __future__ import annotations
 
+import codecs
 import re
 import threading
 import unicodedata
@@ -284,3 +285,46 @@ def contains_word_run(text: Sequence[str], phrase: Sequence[str]) -> bool:
         return phrase[0] in text
     first, length = phrase[0], len(phrase)
     return any(word == first and text[at : at + length] == phrase for at, word in enumerate(text))
+
+
+# ── bytes that may be text ──────────────────────────────────────────────────────────────────────────────────────────
+
+
+def find_byte_order_mark(head: bytes) -> tuple[bytes, str]:
+    """Return the byte-order mark and its codec, both empty if there is none."""
+    # UTF-32 first: its little-endian mark begins with that of UTF-16.
+    marks = (
+        (codecs.BOM_UTF32_LE, "utf-32-le"),
+        (codecs.BOM_UTF32_BE, "utf-32-be"),
+        (codecs.BOM_UTF8, "utf-8"),
+        (codecs.BOM_UTF16_LE, "utf-16-le"),
+        (codecs.BOM_UTF16_BE, "utf-16-be"),
+    )
+    return next(((mark, codec) for mark, codec in marks if head.startswith(mark)), (b"", ""))
+
+
+def is_utf8(head: bytes) -> bool:
+    """Return True if these bytes are the beginning of UTF-8 text."""
+    try:
+        codecs.getincrementaldecoder("utf-8")().decode(head)
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def detect_unmarked_utf16(head: bytes) -> str | None:
+    """Return the codec of UTF-16 without a byte-order mark, or None. Its ASCII characters, at least separators and line
+    ends, put a NUL into every second byte. UTF-8 with a few NULs is damaged, not UTF-16."""
+    even, odd = head[0::2].count(0), head[1::2].count(0)
+    codec = "utf-16-le" if odd > even else "utf-16-be"
+    many, few = max(even, odd), min(even, odd)
+    # Bytes that text never holds; NUL is judged apart, as UTF-16 is full of it.
+    plain = is_utf8(head) and not re.search(rb"[\x01-\x08\x0e-\x1f\x7f]", head)
+    # A quarter of NULs where the rest is clean ASCII, 2 % where other letters stand between; UTF-16 has them on one
+    # side only, so more than a fifth as many on the other side mean binary data.
+    if many * (4 if plain else 50) < len(head) or few * 5 > many:
+        return None
+    sample = head[: len(head) // 2 * 2].decode(codec, "replace")
+    odd_ones = sum(1 for char in sample if char == "\ufffd" or (char < " " and char not in "\t\r\n\x0b\x0c"))
+    # Up to 2 % of odd characters is damage in a text; more means that it was none.
+    return codec if odd_ones * 50 <= len(sample) else None

@@ -72,13 +72,15 @@ class SingleFlight(Generic[Result]):
     def __init__(self) -> None:
         self._waiting: dict[Hashable, asyncio.Task[Result]] = {}
 
-    async def get(self, name: Hashable, ask: Callable[[], Coroutine[Any, Any, Result]]) -> Result:
-        """Return the shared result. A cancelled caller does not cancel the request for the others."""
+    def join(self, name: Hashable) -> asyncio.Future[Result] | None:
+        """Return the result of the request in progress, or None. A cancelled caller does not cancel it for others."""
         task = self._waiting.get(name)
-        if task is None:
-            task = self._waiting[name] = asyncio.create_task(ask())
-            task.add_done_callback(lambda done: self._forget(name, done))
-        return await asyncio.shield(task)
+        return asyncio.shield(task) if task else None
+
+    def start(self, name: Hashable, request: Coroutine[Any, Any, Result]) -> asyncio.Future[Result]:
+        task = self._waiting[name] = asyncio.create_task(request)
+        task.add_done_callback(lambda done: self._forget(name, done))
+        return asyncio.shield(task)
 
     def _forget(self, name: Hashable, done: asyncio.Task[Result]) -> None:
         del self._waiting[name]
@@ -137,7 +139,7 @@ class NameLookups:
         try:
             async with asyncio.timeout(self._seconds):
                 # Several callers may wait for it, each with a deadline of its own.
-                return await self._asking.get(wanted, lambda: self._ask(wanted))
+                return await (self._asking.join(wanted) or self._asking.start(wanted, self._ask(wanted)))
         except TimeoutError:
             if kept:
                 return kept.found

@@ -56,7 +56,8 @@ class Web:
             words = await asyncio.to_thread(provenance.find_private_words, f"{query.text} {query.site}")
             if words:
                 return SearchResponse(hits=(), queries=(), refused=explain_private_words(words))
-        found = await self._asking.get(repr(query), lambda: self._search(query))
+        key = repr(query)
+        found = await (self._asking.join(key) or self._asking.start(key, self._search(query)))
         if provenance is not None:
             for hit in found.hits:
                 provenance.note_result(hit.origin, hit.title, hit.snippet)
@@ -74,7 +75,8 @@ class Web:
         if refused := self._refused.get(origin):
             return refused
         since = self.kept.search_start_of(origin)
-        return await self._opening.get(f"{since} {origin}", lambda: self._open(origin, since))
+        key = f"{since} {origin}"
+        return await (self._opening.join(key) or self._opening.start(key, self._open(origin, since)))
 
     async def open_again(self, origin: str) -> Retrieved | Refusal:
         """Return the page from its server, however fresh the cached one is; an unchanged page is not sent again."""

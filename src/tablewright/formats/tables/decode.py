@@ -15,6 +15,7 @@ from charset_normalizer import from_bytes
 
 from tablewright.errors import BadFile
 from tablewright.formats.tables.limits import TABLE_LIMITS
+from tablewright.text import detect_unmarked_utf16, find_byte_order_mark
 
 # Bytes decoded at a time. Larger: more memory; smaller: more calls of the decoder over the whole file.
 CHUNK_BYTES = 1024 * 1024
@@ -76,46 +77,6 @@ def _normalize_encoding(encoding: str) -> str:
             advice="Common ones are utf-8, cp1252, shift_jis and gbk.",
         ) from None
     return codecs.lookup(encoding).name
-
-
-def find_byte_order_mark(head: bytes) -> tuple[bytes, str]:
-    """Return the byte-order mark and its codec, both empty if there is none."""
-    # UTF-32 first: its little-endian mark begins with that of UTF-16.
-    marks = (
-        (codecs.BOM_UTF32_LE, "utf-32-le"),
-        (codecs.BOM_UTF32_BE, "utf-32-be"),
-        (codecs.BOM_UTF8, "utf-8"),
-        (codecs.BOM_UTF16_LE, "utf-16-le"),
-        (codecs.BOM_UTF16_BE, "utf-16-be"),
-    )
-    return next(((mark, codec) for mark, codec in marks if head.startswith(mark)), (b"", ""))
-
-
-def is_utf8(head: bytes) -> bool:
-    """Return True if these bytes are the beginning of UTF-8 text."""
-    try:
-        codecs.getincrementaldecoder("utf-8")().decode(head)
-    except UnicodeDecodeError:
-        return False
-    return True
-
-
-def detect_unmarked_utf16(head: bytes) -> str | None:
-    """Return the codec of UTF-16 without a byte-order mark, or None. Its ASCII characters, at least separators and line
-    ends, put a NUL into every second byte. UTF-8 with a few NULs is damaged, not UTF-16."""
-    even, odd = head[0::2].count(0), head[1::2].count(0)
-    codec = "utf-16-le" if odd > even else "utf-16-be"
-    many, few = max(even, odd), min(even, odd)
-    # Bytes that text never holds; NUL is judged apart, as UTF-16 is full of it.
-    plain = is_utf8(head) and not re.search(rb"[\x01-\x08\x0e-\x1f\x7f]", head)
-    # A quarter of NULs where the rest is clean ASCII, 2 % where other letters stand between; UTF-16 has them on one
-    # side only, so more than a fifth as many on the other side mean binary data.
-    if many * (4 if plain else 50) < len(head) or few * 5 > many:
-        return None
-    sample = head[: len(head) // 2 * 2].decode(codec, "replace")
-    odd_ones = sum(1 for char in sample if char == "\ufffd" or (char < " " and char not in "\t\r\n\x0b\x0c"))
-    # Up to 2 % of odd characters is damage in a text; more means that it was none.
-    return codec if odd_ones * 50 <= len(sample) else None
 
 
 def _find_bad_byte(text: TextFile) -> int | None:

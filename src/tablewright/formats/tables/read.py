@@ -19,13 +19,14 @@ from msgspec import structs
 
 from tablewright.domain.model import PENDING, Cell, Value, make_given_cell
 from tablewright.errors import BadFile
-from tablewright.formats.tables.decode import detect_unmarked_utf16, is_utf8, open_text
+from tablewright.formats.tables.decode import open_text
 from tablewright.formats.tables.delimited import read_delimited
 from tablewright.formats.tables.incoming import CellBatches, Incoming, TableOutline
 from tablewright.formats.tables.json_tables import read_json_table
 from tablewright.formats.tables.limits import TABLE_LIMITS
 from tablewright.formats.tables.parquet import read_parquet
 from tablewright.formats.tables.workbook import read_workbook
+from tablewright.text import detect_unmarked_utf16, is_utf8
 
 
 def read_table(

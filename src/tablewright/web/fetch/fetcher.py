@@ -424,9 +424,8 @@ class RobotsCache:
         rules, until = self._known.get(origin, (RobotsRules(), 0.0))
         if time.monotonic() < until:
             return rules
-        rules = await self._asking.get(
-            origin, lambda: self._read(url.copy_with(raw_path=b"/robots.txt", fragment=None))
-        )
+        robots_url = url.copy_with(raw_path=b"/robots.txt", fragment=None)
+        rules = await (self._asking.join(origin) or self._asking.start(origin, self._read(robots_url)))
         self._remember(origin, rules)
         return rules
 

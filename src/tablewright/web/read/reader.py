@@ -18,9 +18,9 @@ from charset_normalizer import from_bytes
 from tablewright.domain.model import Struct
 from tablewright.errors import Unreadable as Lost
 from tablewright.extras import is_installed
-from tablewright.formats.tables.decode import detect_unmarked_utf16, find_byte_order_mark
 from tablewright.sandbox.limits import MEBIBYTE, ParserDeadline, SandboxLimits
 from tablewright.sandbox.sandbox import Sandbox
+from tablewright.text import detect_unmarked_utf16, find_byte_order_mark
 from tablewright.web.fetch.blocked import explain_block
 from tablewright.web.read.html import read_html
 from tablewright.web.read.plain import read_csv_text, read_json_text, read_plain_text, read_xml_text
