@@ -13,6 +13,7 @@ import argparse
 import asyncio
 import json
 import re
+import time
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -26,6 +27,10 @@ class Taken:
     requests: int = 0
     sent: int = 0
     """Bytes of the questions, without their headers."""
+    tokens: int = 0
+    """Tokens of questions and answers, four characters each."""
+    first_at: float = 0.0
+    """When the first question came, by the clock of the machine."""
     at_once: int = 0
     """The most questions that waited for their answers at one time."""
     waiting: int = 0
@@ -46,6 +51,7 @@ class Endpoint:
             taken = self._taken
             taken.requests, taken.sent, taken.waiting = taken.requests + 1, taken.sent + len(body), taken.waiting + 1
             taken.at_once = max(taken.at_once, taken.waiting)
+            taken.first_at = taken.first_at or time.time()
             asyncio.get_running_loop().call_later(self._delay, self._answer, conversation, body)
         elif path == "/v1/models":
             conversation.write(200, {"object": "list", "data": [{"id": "bench", "object": "model"}]})
@@ -57,7 +63,9 @@ class Endpoint:
 
     def _answer(self, conversation: Conversation, body: bytes) -> None:
         self._taken.waiting -= 1
-        conversation.write(*completion(json.loads(body)))
+        status, answer = completion(json.loads(body))
+        self._taken.tokens += answer.get("usage", {}).get("total_tokens", 0)
+        conversation.write(status, answer)
 
 
 class Conversation(asyncio.Protocol):
@@ -90,17 +98,25 @@ class Conversation(asyncio.Protocol):
 
 def completion(request: dict[str, Any]) -> tuple[int, dict[str, Any]]:
     form = request.get("response_format", {}).get("json_schema", {}).get("schema")
-    facts = list(FACT.finditer(request["messages"][-1]["content"]))
+    # A question about several rows has a part for each; in a part, earlier facts are examples.
+    parts = re.split(r"=== ROW \d+ ===", request["messages"][-1]["content"])
+    facts = [found[-1] for part in parts if (found := list(FACT.finditer(part)))]
     if form is None or not facts:
         return 400, {"error": {"message": "This model wants a JSON schema and a text that says X was founded in Y."}}
-    answer = json.dumps(filled(form, form.get("$defs", {}), facts[-1]))  # earlier ones are examples
+    shared = form.get("$defs", {})
+    if "row 1" in form["properties"]:
+        rows = zip(form["properties"].items(), facts, strict=True)
+        answer = json.dumps({name: filled(inner, shared, fact) for (name, inner), fact in rows})
+    else:
+        answer = json.dumps(filled(form, shared, facts[-1]))
+    read, written = len(json.dumps(request)) // 4, len(answer) // 4
     return 200, {
         "id": "chatcmpl-bench",
         "object": "chat.completion",
         "created": 1_700_000_000,
         "model": request["model"],
         "choices": [{"index": 0, "message": {"role": "assistant", "content": answer}, "finish_reason": "stop"}],
-        "usage": {"prompt_tokens": 100, "completion_tokens": 20, "total_tokens": 120},
+        "usage": {"prompt_tokens": read, "completion_tokens": written, "total_tokens": read + written},
     }
 
 

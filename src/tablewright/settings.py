@@ -104,7 +104,7 @@ class Settings:
         None, "The most tokens per minute and provider, across all workers on one PostgreSQL.", gt=0
     )
     model_concurrency: int | None = declare_setting(
-        None, "The most rows in progress at once that use the same model, across all workers.", ge=1
+        None, "The most calls in flight at once to the same model, across all workers.", ge=1
     )
     model_window: int | None = declare_setting(
         None,
@@ -324,7 +324,10 @@ class Settings:
         own=True,
     )
     concurrency: int | None = declare_setting(
-        None, "Rows worked on at once. Default: what the strategy says, e.g. 3 for lookup.", ge=1, le=1_000
+        None,
+        "Model calls in flight at once; 1 works on row after row. Default: what the strategy says, e.g. 3 for lookup.",
+        ge=1,
+        le=1_000,
     )
 
     def __post_init__(self) -> None:
@@ -354,7 +357,7 @@ class Settings:
 
     @property
     def slices_everywhere(self) -> int | None:
-        """Return `model_concurrency` in slices; each works on a few rows at once."""
+        """Return `model_concurrency` in slices; each makes a few calls at once."""
         most = self.model_concurrency
         return None if most is None else max(1, most // (self.concurrency or DEFAULT_ROWS_AT_ONCE))
 

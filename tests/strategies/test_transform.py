@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -20,7 +21,7 @@ from tablewright.settings import Settings
 from tablewright.strategies import request_batcher
 from tablewright.strategies.strategy import Task, Tools, list_installed_strategies
 from tablewright.strategies.transform import TransformStrategy
-from tests.answering import ROW, is_packed, text_of
+from tests.answering import ROW, form, is_packed, text_of
 from tests.llm.endpoint import Asked, Endpoint, Reply, answer, refusal, running_endpoint
 
 TABLE = "Name,Notes,Code\nWasserkocher,Boils 1.7 litres,A-1\nToaster,,B-2\n,,C-3\n"
@@ -241,6 +242,45 @@ async def test_rows_with_short_texts_share_a_call_and_each_has_its_own_value(
     assert [operation.cell.value for operation in operations] == [f"the {word}" for word in GERMAN]
     assert usage.llm_calls == len(endpoint.asked) == 1
     assert text_of(endpoint.asked[0]).count("Translate {Name}") == 0, "what is the same for all rows is said once"
+
+
+NOTES = "Name\n" + "".join(f"Lampe {number}\n" for number in range(60))
+
+
+@pytest.mark.parametrize(("at_once", "most_rows"), [("3", 8), ("1", 1)])
+async def test_concurrency_counts_calls_in_flight_and_rows_share_them(
+    endpoint: Endpoint, tmp_path: Path, at_once: str, most_rows: int
+) -> None:
+    """With one call at once, each row is asked alone."""
+    sizes: list[int] = []
+
+    async def slowly(asked: Asked) -> Reply:
+        sizes.append(len(form(asked)) if is_packed(asked) else 1)
+        await asyncio.sleep(0.05)
+        return translated(asked)
+
+    endpoint.otherwise = slowly
+    settings = with_model(tmp_path, endpoint, concurrency=at_once)
+    async with Services.open(settings) as services:
+        (tmp_path / "table.csv").write_text(NOTES, encoding="utf-8")
+        table = (await import_table_file(services, tmp_path / "table.csv")).table
+        # Two slices, which share the limit.
+        filled = await services.jobs.run(await plan_fill(services, table.id, [parse_field(ENGLISH)], "transform"))
+    assert (filled.found, sum(sizes)) == (60, 60)
+    assert endpoint.busiest == int(at_once)
+    assert max(sizes) == most_rows
+
+
+async def test_few_rows_are_spread_over_free_calls(
+    endpoint: Endpoint, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for pause in ("GRACE_SECONDS", "LINGER_SECONDS"):
+        monkeypatch.setattr(request_batcher, pause, 60.0)  # all of them come, however slow the machine is
+    endpoint.otherwise = translated
+    table = "Name\n" + "".join(f"Lampe {number}\n" for number in range(10))
+    _, usage = await transform(with_model(tmp_path, endpoint), tmp_path, ENGLISH, table=table)
+    assert usage.llm_calls == 2, "five rows in each, rather than eight and two"
+    assert [len(form(asked)) for asked in endpoint.asked] == [5, 5]
 
 
 async def test_a_scheduled_refresh_writes_a_new_row_as_the_column_was_written(

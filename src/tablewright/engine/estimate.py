@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class EstimateRequest(Struct, frozen=True, gc=True):
-    """The work to estimate. `concurrency` is the number of rows in progress at once."""
+    """The work to estimate. `concurrency` is the number of calls in flight at once."""
 
     rows: int
     cells: int

@@ -59,6 +59,7 @@ from tablewright.secrets import mask_secrets
 from tablewright.store.runs import Slice
 from tablewright.store.store import Store
 from tablewright.store.workers import unregistered_owner
+from tablewright.strategies.model_calls import ModelCalls
 from tablewright.strategies.strategy import (
     NO_TOOLS,
     Answer,
@@ -99,9 +100,10 @@ class FillRun:
         tools: Tools = NO_TOOLS,
         *,
         breaker: CircuitBreaker | None = None,
+        calls: ModelCalls | None = None,
         watch: ProgressCallback = ignore_progress,
     ) -> None:
-        """The slices of a run share a `breaker`."""
+        """The slices of a run share a `breaker`, and the limit of model `calls` in flight."""
         table = plan.table
         strategy = find_strategy(plan.strategy) if isinstance(plan.strategy, str) else plan.strategy
         self._store = store
@@ -126,14 +128,16 @@ class FillRun:
         self.given_strategy = None if isinstance(plan.strategy, str) else plan.strategy
         """The strategy if it was given as an object, which only this process has."""
         self._is_computed = not self._is_external and not isinstance(strategy, FunctionStrategy)
-        self._concurrency = plan.concurrency or strategy.rows_at_once(self._task)
+        self._concurrency = plan.concurrency or strategy.calls_at_once(self._task)
         # A row is tried again only where another search or another prompt can answer otherwise: actions outside the
         # table would happen twice.
         self._can_repeat = strategy.kind == "enrichment" and strategy.repeats and bool(strategy.needs(self._task))
         self._examples = plan.examples
         self._history = RunHistory(store, table.id, self._fields, again=plan.again) if self._is_external else None
         self._breaker = breaker or plan.policy.breaker
-        self._watched_tools = tools.watched_by(self._breaker)
+        calls = calls or ModelCalls(self._concurrency)
+        self._watched_tools = tools.watched_by(self._breaker, calls)
+        self.rows_at_once = strategy.rows_at_once(self._task, calls.size)
         self._deferred: dict[RowId, DeferredRow] = {}
         self._attempts: dict[RowId, list[Attempt]] = {}
         self._is_second_pass = self._left_rows = self._defers = False
@@ -219,7 +223,7 @@ class FillRun:
     async def begin(self, owner: str, **recorded: Any) -> str:
         """Store a durable run over the same rows and return its id. `recorded` is kept with its description."""
         await self._learn()
-        todos = await self._rows.slices(self._concurrency, computed=self._is_computed)
+        todos = await self._rows.slices(self.rows_at_once, computed=self._is_computed)
         spec = {**self._spec(), **recorded, "retry": msgspec.to_builtins(self._plan.retry)}
         # No other process can continue a run whose strategy is an object of this one.
         if self.given_strategy is not None:
@@ -270,6 +274,7 @@ class FillRun:
             **self._shape(),
             "fields": [field.name for field in self._fields],
             "concurrency": self._concurrency,
+            "rows_at_once": self.rows_at_once,
             "again": self._plan.again,
             "max_rows": self._plan.max_rows,
             "examples": self._task.examples,
@@ -442,7 +447,7 @@ class FillRun:
                     if waiting:
                         await self._answer_row(answer, *waiting.popleft())
 
-        self._workers = [asyncio.create_task(worker()) for _ in range(self._concurrency)]
+        self._workers = [asyncio.create_task(worker()) for _ in range(self.rows_at_once)]
         await wait_for_workers(self._workers)
 
     async def _recall(self, rows: Sequence[Row]) -> None:

@@ -32,6 +32,7 @@ from tablewright.llm.tasks.plan_columns import ColumnsToPlan, PlanColumns
 from tablewright.llm.text_budget import TEXT_LIMITS
 from tablewright.store.runs import SliceWork
 from tablewright.store.store import Store
+from tablewright.strategies.model_calls import ModelCalls
 from tablewright.strategies.strategy import (
     OpenTools,
     Strategy,
@@ -164,7 +165,12 @@ async def load_fill_plan(store: Store, run: Run, strategy: Strategy | None, poli
 
 
 async def open_slice(
-    store: Store, plan: FillPlan, todo: SliceWork, open_tools: OpenTools, breaker: CircuitBreaker | None = None
+    store: Store,
+    plan: FillPlan,
+    todo: SliceWork,
+    open_tools: OpenTools,
+    breaker: CircuitBreaker | None = None,
+    calls: ModelCalls | None = None,
 ) -> FillRun:
     """Return a part of a planned run, over the table as it is now."""
     table = await store.tables.find(plan.table.id)
@@ -172,7 +178,7 @@ async def open_slice(
     part = replace(plan, table=table, row_ids=todo.row_ids, only=only)
     strategy = find_strategy(plan.strategy) if isinstance(plan.strategy, str) else plan.strategy
     task = Task(table=table, fields=tuple(plan.fields), params=check_params(strategy, plan.params))
-    return FillRun(store, part, await open_tools(strategy.needs(task)), breaker=breaker)
+    return FillRun(store, part, await open_tools(strategy.needs(task)), breaker=breaker, calls=calls)
 
 
 def choose_strategy(fields: Sequence[Field], default: str = "pipeline") -> str:

@@ -14,7 +14,7 @@ import math
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
-from contextvars import ContextVar
+from contextvars import Context, ContextVar
 from dataclasses import dataclass
 
 from tablewright.domain.run import Usage
@@ -54,6 +54,14 @@ def optional_request() -> Iterator[None]:
         yield
     finally:
         _dispensable.reset(token)
+
+
+def copy_payer() -> Context:
+    """Return a context that has nothing but who pays: the budget's account and the user's allowance of the caller."""
+    context = Context()
+    context.run(_account.set, _account.get())
+    context.run(_allowance.set, _allowance.get())
+    return context
 
 
 class WaitQueue:

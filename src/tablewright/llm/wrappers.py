@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import AsyncGenerator, Callable
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Any, NamedTuple, Self
 
 from pydantic_ai import RunContext
@@ -70,19 +70,22 @@ class Observed(ModelWrapper):
         before: Callable[[], None],
         answered: Callable[[], None],
         failed: Callable[[ModelError], None],
+        turn: Callable[[], AbstractAsyncContextManager[None]],
     ) -> None:
-        """`before` may raise the error that the request would end in."""
+        """`before` may raise the error that the request would end in. The request is made inside a `turn`."""
         super().__init__(wrapped)
         self._before = before
         self._answered = answered
         self._failed = failed
+        self._turn = turn
 
     async def answer(self, call: ModelCall) -> ModelResponse:
         with measure_usage() as meter:
             try:
-                # `before` raises for a model that is known to be down, which is reported like a failure of the model.
-                self._before()
-                response = await self.wrapped.request(*call)
+                async with self._turn():
+                    # `before` raises for a model that is known to be down: reported like a failure of the model.
+                    self._before()
+                    response = await self.wrapped.request(*call)
             except (ModelUnavailable, ModelRefused) as error:
                 self._failed(error)
                 raise

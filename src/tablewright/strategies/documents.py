@@ -22,7 +22,6 @@ from tablewright.extraction.reader import Candidate
 from tablewright.extraction.subject import MIN_ABOUT, Subject, score_subject_match
 from tablewright.llm.tasks.decision import fall_back
 from tablewright.llm.tasks.read import ReadDocument, ReadRow, RowReading, RowToRead
-from tablewright.llm.text_budget import TEXT_LIMITS
 from tablewright.messages.catalogue import PageText
 from tablewright.strategies import estimates
 from tablewright.strategies.investigation import READ_ROW_TASK, RowInvestigation
@@ -40,8 +39,8 @@ class DocumentsStrategy(Strategy):
     display_name: PageText[str] = "Your documents"
     summary: PageText[str] = "Finds the answer in your own documents."
     max_steps = 8
-    # So that four calls are under way where rows share them.
-    concurrency = 4 * TEXT_LIMITS.rows_per_call
+    concurrency = 4
+    shares_calls = True
     parameters = (
         Parameter(
             name="documents",

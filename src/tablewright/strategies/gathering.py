@@ -32,7 +32,10 @@ class Gathering:
     search_seconds: float | None = None
     """Seconds after which a search counts as failed; None leaves that to the web."""
 
-    def __init__(self, web: Source, model: LanguageModel | None, tell: Tell) -> None:
+    def __init__(
+        self, web: Source, model: LanguageModel | None, tell: Tell, searches: asyncio.Semaphore | None = None
+    ) -> None:
+        """`searches` limits the concurrent searches of several pieces of work."""
         self.model = model
         self.queries: list[str] = []
         self.failed_searches: dict[str, SearchError] = {}
@@ -49,7 +52,7 @@ class Gathering:
         self._web = web
         self._tell = tell
         # Concurrent searches of one piece of work; more would only hit the limits of the search engine.
-        self._turns = asyncio.Semaphore(4)
+        self._turns = searches or asyncio.Semaphore(4)
         self._led_to: dict[str, str] = {}
         """By requested address, the address of the page it led to."""
         self._avoided: frozenset[str] = frozenset()

@@ -73,7 +73,7 @@ class RowInvestigation(Gathering):
         examples: Mapping[str, tuple[str, ...]] | None = None,
         side_by_side: Collection[str] = (),
     ) -> None:
-        super().__init__(web, tools.model, self.note)
+        super().__init__(web, tools.model, self.note, tools.calls.searches)
         self.subject = subject
         self.fields = tuple(fields)
         self.notes: Mapping[str, str] = {}

@@ -21,8 +21,9 @@ class LookupStrategy(Strategy):
     display_name: PageText[str] = "Quick Lookup"
     summary: PageText[str] = "One search per row and its best pages. Quick and cheap."
     max_steps = SEARCHES_PER_FIELD
-    # Each row waits for its searches; more rows at once would only hit the limits of the search engine.
+    # Each call waits for searches, as many at once; more would only hit the limits of the search engine.
     concurrency = 3
+    shares_calls = True
 
     def needs(self, task: Task) -> Collection[Need]:
         return ("web", "model")

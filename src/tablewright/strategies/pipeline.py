@@ -19,9 +19,9 @@ from tablewright.llm.tasks.plan_patterns import PatternsToPlan
 from tablewright.messages.catalogue import PageText
 from tablewright.strategies import estimates
 from tablewright.strategies.investigation import RowInvestigation
-from tablewright.strategies.request_batcher import ROWS_PER_CALL, rows_per_call
+from tablewright.strategies.request_batcher import rows_per_call
 from tablewright.strategies.row_answers import PatternGenerator, RowAnswers, RowAttempt
-from tablewright.strategies.strategy import Expected, Need, Strategy, Task, Tools
+from tablewright.strategies.strategy import ROWS_PER_CALL, Expected, Need, Strategy, Task, Tools
 from tablewright.strategies.subject import allow_queries, fill_patterns, identifying_columns, other_columns, require_web
 
 # More pages rarely change an answer, and each costs a fetch and tokens.
@@ -37,8 +37,9 @@ class PipelineStrategy(Strategy):
     display_name: PageText[str] = "Web pipeline"
     summary: PageText[str] = "Searches the same way for every row and reads each page once. The usual choice."
     max_steps = 12
-    # Rows that share calls must be in progress together; each also waits for pages of different sites.
+    # A row also waits for searches and for pages of different sites.
     concurrency = 8
+    shares_calls = True
     parameters = (ROWS_PER_CALL,)
 
     def needs(self, task: Task) -> Collection[Need]:

@@ -1,14 +1,17 @@
 """Batch the prompts of rows with short texts into shared model calls.
 
+While calls are free, the rows that are there are spread over them, which answers them sooner; once as many calls are in
+flight as may be, waiting rows collect into fuller batches, which saves instructions.
+
 Each row's reply is checked against its own texts, and a row that fails is asked again alone. Shared replies are cached
 for each row as if it had been asked alone, so a later run finds them whatever its other rows are."""
 
 from __future__ import annotations
 
 import asyncio
+import math
 from collections.abc import Iterator
 from contextlib import contextmanager
-from contextvars import Context
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -16,9 +19,11 @@ from pydantic import BaseModel
 
 from tablewright.domain.retrieved import track_documents, tracked_documents
 from tablewright.domain.run import Usage, UsageMeter, measure_usage, record_usage
+from tablewright.llm.budget import copy_payer, optional_request
 from tablewright.llm.tasks.decision import Decision, Outcome, Prompt, answers_by_name, decide, reply_by_name
 from tablewright.llm.text_budget import TEXT_LIMITS, RequestBatch
-from tablewright.strategies.strategy import Parameter, Task, Tell
+from tablewright.strategies.model_calls import ModelCalls
+from tablewright.strategies.strategy import ROWS_PER_CALL, Task, Tell
 
 if TYPE_CHECKING:
     from tablewright.llm.model import LanguageModel
@@ -27,25 +32,19 @@ if TYPE_CHECKING:
 GRACE_SECONDS = 0.05
 # The longest time that a row waits for others on their way.
 LINGER_SECONDS = 0.5
-
-ROWS_PER_CALL = Parameter(
-    name="rows_a_call",
-    help="How many rows with short texts share one model call, at most; 1: each has its own.",
-    default=str(TEXT_LIMITS.rows_per_call),
-    least=1,
-    # Each row has its own texts: more rows leave less room for each.
-    most=20,
-)
-
-
-def rows_per_call(task: Task) -> int:
-    return int(task.params.get(ROWS_PER_CALL.name, TEXT_LIMITS.rows_per_call))
-
+# Rows are spread over free calls in batches of at least so many. Fewer: ten rows take more than two calls, each with
+# the instructions; more: rows of small tables wait for the answers of others.
+MIN_SHARED_ROWS = 5
 
 SHARED_INSTRUCTIONS = """
 
 Several rows are asked at once, each under its own number. What is said above of one row holds for each of them by \
 itself: use for a row nothing but what stands under its number, and number its texts or results as they are there."""
+
+
+def rows_per_call(task: Task) -> int:
+    return int(task.params.get(ROWS_PER_CALL.name, ROWS_PER_CALL.default))
+
 
 # A row's part of a shared answer, and its share of the usage.
 SharedReply: TypeAlias = "tuple[BaseModel | None, Usage]"
@@ -70,17 +69,27 @@ class OpenBatch(RequestBatch[Prompt]):
     """Prompts for single rows that wait to share a call."""
 
     waiting: list[Waiter] = field(default_factory=list)
+    slots: list[BatchSlot] = field(default_factory=list)
     documents: set[str] = field(default_factory=set)
     """The user's documents that the rows are about: the shared answer is deleted with any of them."""
     timer: asyncio.TimerHandle | None = None
+    asking: asyncio.Task[None] | None = None
+    """The call, which other rows may join until its turn has come."""
 
 
 class RequestBatcher:
     """Asks a model about several rows at once. Without a model, each slot uses the fallback."""
 
-    def __init__(self, model: LanguageModel | None, *, rows: int = TEXT_LIMITS.rows_per_call) -> None:
+    def __init__(
+        self,
+        model: LanguageModel | None,
+        *,
+        rows: int = TEXT_LIMITS.rows_per_call,
+        calls: ModelCalls | None = None,
+    ) -> None:
         self.model = model
         self._rows = rows
+        self._calls = calls or ModelCalls(1)
         self._shared_rows = self._failed_rows = 0
         self._coming: set[BatchSlot] = set()
         self._open: dict[Kind, OpenBatch] = {}
@@ -91,9 +100,15 @@ class RequestBatcher:
 
     def expect(self, slot: BatchSlot) -> None:
         self._coming.add(slot)
+        self._calls.rows_to_come.add(slot)
+
+    def leave(self, slot: BatchSlot) -> None:
+        """Note that a row asks no more."""
+        self._calls.rows_to_come.discard(slot)
+        self.stop_expecting(slot)
 
     def stop_expecting(self, slot: BatchSlot) -> None:
-        """Note that a row waits or will not come; once none is on its way, send the open batches."""
+        """Note that a row waits or asks alone; once none is on its way, send the open batches."""
         self._coming.discard(slot)
         if not self._coming and self._open:
             asyncio.get_running_loop().call_later(GRACE_SECONDS, self._send_all)
@@ -135,18 +150,31 @@ class RequestBatcher:
         size = len(prompt.text)
         if (started := self._open.get(kind)) and not started.fits(size):
             self._send(kind)
+            self._open.pop(kind, None)
         batch = self._open.setdefault(kind, OpenBatch(room=model.text_room, most=self._rows))
         waiter: Waiter = loop.create_future()
         batch.add(prompt, size)
         batch.waiting.append(waiter)
+        waiter.add_done_callback(lambda _: self._cancel_if_unwanted(kind, batch))
+        if batch.asking is None:
+            batch.slots.append(slot)
+        else:
+            self._calls.rows_to_come.discard(slot)
         # The task that asks has a context of its own and would not know them.
         batch.documents.update(tracked_documents())
-        if batch.is_full:
+        if len(batch.items) >= self._enough_rows:
             self._send(kind)
-        elif batch.timer is None:
+        elif batch.timer is None and batch.asking is None:
             batch.timer = loop.call_later(LINGER_SECONDS, self._send, kind)
         self.stop_expecting(slot)
         return await waiter
+
+    @property
+    def _enough_rows(self) -> int:
+        """Return how many rows a batch has when it waits for no further ones."""
+        free = self._calls.free
+        share = math.ceil(len(self._calls.rows_to_come) / free) if free else self._rows
+        return min(self._rows, max(MIN_SHARED_ROWS, share))
 
     def _send_all(self) -> None:
         if not self._coming:
@@ -154,22 +182,42 @@ class RequestBatcher:
                 self._send(kind)
 
     def _send(self, kind: Kind) -> None:
-        batch = self._open.pop(kind, None)
+        batch = self._open.get(kind)
         if batch is None:
+            return
+        if self._calls.free or batch.is_full:
+            del self._open[kind]
+        if batch.asking is not None:
             return
         if batch.timer is not None:
             batch.timer.cancel()
+        # Counted now, so that the next batch knows of it although its task has not run yet.
+        self._calls.begun += 1
+        self._calls.rows_to_come.difference_update(batch.slots)
         # In its own context, so that the usage is split among the rows instead of counting for the first one.
-        task = asyncio.get_running_loop().create_task(self._ask(batch), context=Context())
-        self._asking.add(task)
-        task.add_done_callback(self._asking.discard)
-        for waiter in batch.waiting:
-            # If all rows of a batch are cancelled, the answer is not needed.
-            waiter.add_done_callback(lambda _: all(each.done() for each in batch.waiting) and task.cancel())
+        batch.asking = asyncio.get_running_loop().create_task(self._ask_in_turn(kind, batch), context=copy_payer())
+        self._asking.add(batch.asking)
+        batch.asking.add_done_callback(self._end_call)
+
+    def _end_call(self, task: asyncio.Task[None]) -> None:
+        self._calls.begun -= 1
+        self._asking.discard(task)
+
+    async def _ask_in_turn(self, kind: Kind, batch: OpenBatch) -> None:
+        async with self._calls.turn():
+            if self._open.get(kind) is batch:
+                del self._open[kind]
+            await self._ask(batch)
+
+    def _cancel_if_unwanted(self, kind: Kind, batch: OpenBatch) -> None:
+        """Cancel the call of a batch if all its rows were cancelled."""
+        if all(each.done() for each in batch.waiting):
+            if self._open.get(kind) is batch:
+                del self._open[kind]
+            if batch.asking is not None:
+                batch.asking.cancel()
 
     async def _ask(self, batch: OpenBatch) -> None:
-        from tablewright.llm.budget import optional_request
-
         assert self.model is not None
         reply: Any = None
         meter = UsageMeter()
@@ -215,7 +263,7 @@ class BatchSlot:
             yield
         finally:
             self._on_the_way = False
-            self._batcher.stop_expecting(self)
+            self._batcher.leave(self)
 
     async def decide(self, decision: Decision[Any, Any], asked: Any, tell: Tell) -> Outcome[Any]:
         try:

@@ -57,7 +57,7 @@ class ResearchStrategy(Strategy):
     def needs(self, task: Task) -> Collection[Need]:
         return ("web", "model")
 
-    def rows_at_once(self, task: Task) -> int:
+    def calls_at_once(self, task: Task) -> int:
         # Each of its rows keeps the model and the search busy for long.
         return 2 if task.params["thoroughness"] == THOROUGH else self.concurrency
 

@@ -101,7 +101,7 @@ class RowAnswers:
         self.web = web
         self._apart = apart
         self._side_by_side = frozenset(side_by_side)
-        self._batcher = RequestBatcher(tools.model, rows=rows)
+        self._batcher = RequestBatcher(tools.model, rows=rows, calls=tools.calls)
         columns = subject_columns(task)
         self.groups = (
             [(columns[field.name], (field,)) for field in task.fields] if apart else [*group_by_subject(task).items()]

@@ -14,14 +14,16 @@ from __future__ import annotations
 import asyncio
 import inspect
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, runtime_checkable
 
 from tablewright.domain.fieldspec import fill_template, list_placeholders
 from tablewright.domain.model import Attempt, Field, Finding, Row, Step, Struct, Table, WeakColumn, column_key
 from tablewright.domain.text import cell_text
 from tablewright.errors import UsageError
+from tablewright.llm.text_budget import TEXT_LIMITS
 from tablewright.plugins import Plugin, find_plugins, is_plain_function, plugin_names, suggest_plugin
+from tablewright.strategies.model_calls import ModelCalls
 from tablewright.threads import run_in_foreign_thread
 from tablewright.web.breaker import WatchedSource, watch_model
 
@@ -107,6 +109,16 @@ class Parameter(Struct, frozen=True):
         return text
 
 
+ROWS_PER_CALL = Parameter(
+    name="rows_a_call",
+    help="How many rows with short texts share one model call, at most; 1: each has its own.",
+    default=str(TEXT_LIMITS.rows_per_call),
+    least=1,
+    # Each row has its own texts: more rows leave less room for each.
+    most=20,
+)
+
+
 class Task(Struct, frozen=True, gc=True):
     """The fields of a table that a strategy should answer. `params` has every parameter that is set."""
 
@@ -163,7 +175,9 @@ class Strategy:
     max_steps: int = 1
     """The most searches, pages and computations per cell."""
     concurrency: int = 3
-    """Rows in progress at once, unless the user says otherwise."""
+    """Model calls in flight at once, unless the user says otherwise, or rows if each makes its own calls."""
+    shares_calls: bool = False
+    """True if rows may share a model call, so that more rows are in progress than calls in flight."""
     needs_identity: bool = True
     """Skip rows without a name."""
     repeats: bool = True
@@ -179,8 +193,16 @@ class Strategy:
         """Return the columns of a row that it reads; None for all."""
         return None
 
-    def rows_at_once(self, task: Task) -> int:
+    def calls_at_once(self, task: Task) -> int:
+        """Return the `concurrency` of a task for which the user names none."""
         return self.concurrency
+
+    def rows_at_once(self, task: Task, calls: int) -> int:
+        """Return how many rows are in progress if so many calls may be in flight: enough that each call is full. With
+        one call at once, one row follows the other, and none waits for another."""
+        if calls == 1 or not self.shares_calls:
+            return calls
+        return calls * int(task.params.get(ROWS_PER_CALL.name, ROWS_PER_CALL.default))
 
     def expected(self, task: Task, tools: Tools) -> Expected | None:
         """Return the expected effort, for `--estimate`; None lets the engine guess from `needs`."""
@@ -403,14 +425,17 @@ class Tools:
     patterns: PatternCache | None = None
     """The store of search patterns; None keeps them for this run only."""
     budget: Budget | None = None
+    calls: ModelCalls = field(default_factory=lambda: ModelCalls(Strategy.concurrency))
 
-    def watched_by(self, breaker: CircuitBreaker) -> Tools:
-        """Return the same tools, reporting their failures to the breaker."""
+    def watched_by(self, breaker: CircuitBreaker, calls: ModelCalls | None = None) -> Tools:
+        """Return the same tools, reporting their failures to the breaker; with the limit of a run, keeping it."""
+        turn = (calls.call,) if calls is not None else ()
         return replace(
             self,
             web=WatchedSource(self.web, breaker) if self.web is not None else None,
-            model=watch_model(self.model, breaker),
-            strong=watch_model(self.strong, breaker),
+            model=watch_model(self.model, breaker, *turn),
+            strong=watch_model(self.strong, breaker, *turn),
+            calls=calls or self.calls,
         )
 
 

@@ -4,7 +4,6 @@ rewrites or splits. No web; the evidence is the cells that were used."""
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from msgspec import structs
 
@@ -18,11 +17,18 @@ from tablewright.llm.text_budget import TEXT_LIMITS, cell_room, cut_text
 from tablewright.messages.catalogue import PageText
 from tablewright.strategies import estimates
 from tablewright.strategies.compute import describe_empty_inputs, make_failed_finding
-from tablewright.strategies.request_batcher import ROWS_PER_CALL, RequestBatcher, rows_per_call
-from tablewright.strategies.strategy import Answer, Expected, Feedback, Need, Strategy, Task, Tell, Tools
-
-if TYPE_CHECKING:
-    from tablewright.llm.model import LanguageModel
+from tablewright.strategies.request_batcher import RequestBatcher, rows_per_call
+from tablewright.strategies.strategy import (
+    ROWS_PER_CALL,
+    Answer,
+    Expected,
+    Feedback,
+    Need,
+    Strategy,
+    Task,
+    Tell,
+    Tools,
+)
 
 
 class TransformStrategy(Strategy):
@@ -31,8 +37,8 @@ class TransformStrategy(Strategy):
     summary: PageText[str] = (
         "Translates, classifies, summarises or rewrites other columns. Uses the model, but no search."
     )
-    # So that four calls are under way where rows share them.
-    concurrency = 4 * TEXT_LIMITS.rows_per_call
+    concurrency = 4
+    shares_calls = True
     needs_identity = False
     repeats = False
     parameters = (ROWS_PER_CALL,)
@@ -63,8 +69,7 @@ class TransformStrategy(Strategy):
         return CellWriter(
             task.fields,
             task.table.fields,
-            tools.model,
-            strict=tools.strict,
+            tools,
             examples=task.examples,
             rows=rows_per_call(task),
         )
@@ -79,9 +84,8 @@ class CellWriter:
         self,
         fields: Sequence[Field],
         columns: Sequence[Field],
-        model: LanguageModel,
+        tools: Tools,
         *,
-        strict: bool = False,
         examples: Mapping[str, Sequence[str]] | None = None,
         rows: int = TEXT_LIMITS.rows_per_call,
     ) -> None:
@@ -94,9 +98,10 @@ class CellWriter:
         for name, named in self._named.items():
             if name in named:
                 raise BadField(f"{name} cannot be written from itself.")
-        self._model = model
-        self._batcher = RequestBatcher(model, rows=rows)
-        self._strict = strict
+        assert tools.model is not None
+        self._model = tools.model
+        self._batcher = RequestBatcher(tools.model, rows=rows, calls=tools.calls)
+        self._strict = tools.strict
         self._examples = {name: tuple(some) for name, some in (examples or {}).items()}
 
     async def __call__(self, row: Row, tell: Tell) -> Sequence[Finding]:

@@ -39,9 +39,7 @@ class VerbalFormula:
         self._columns = tuple(other for other in known if other.name != field.name)
         self._model = tools.model
         self._computer = computer
-        self._writer = CellWriter(
-            [field], self._columns, tools.model, strict=tools.strict, examples={field.name: examples}
-        )
+        self._writer = CellWriter([field], self._columns, tools, examples={field.name: examples})
         self._translating = asyncio.Lock()
         self._translation: Outcome[Translated] | None = None
         self._expression: Formula | None = None

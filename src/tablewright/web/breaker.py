@@ -8,8 +8,8 @@ searches and model calls once per row.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractAsyncContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
 from copy import copy
 from dataclasses import dataclass
@@ -192,7 +192,12 @@ class WatchedSource:
         return page
 
 
-def watch_model(model: LanguageModel | None, breaker: CircuitBreaker) -> LanguageModel | None:
+def watch_model(
+    model: LanguageModel | None,
+    breaker: CircuitBreaker,
+    turn: Callable[[], AbstractAsyncContextManager[None]] = nullcontext,
+) -> LanguageModel | None:
+    """Return the same model, reporting its failures to the breaker; each request is made inside a `turn`."""
     if model is None:
         return None
     # Here, because runs of computations do not load the model packages.
@@ -210,6 +215,6 @@ def watch_model(model: LanguageModel | None, breaker: CircuitBreaker) -> Languag
 
     watched = copy(model)
     watched.agent_model = Observed(
-        model.agent_model, before=out, answered=lambda: breaker.record_success("model"), failed=failed
+        model.agent_model, before=out, answered=lambda: breaker.record_success("model"), failed=failed, turn=turn
     )
     return watched

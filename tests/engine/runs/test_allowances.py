@@ -15,10 +15,14 @@ from pathlib import Path
 import pytest
 
 from tablewright.domain.access import Person
+from tablewright.domain.fieldspec import parse_field
+from tablewright.operations.files import import_table_rows
+from tablewright.operations.fill import plan_fill
 from tablewright.services import Services
 from tablewright.settings import Settings
-from tests.engine.runs.spender import A_CALL, READ, WRITTEN, paying, spend
-from tests.llm.endpoint import Endpoint, answer, running_endpoint
+from tests.answering import form, is_packed
+from tests.engine.runs.spender import A_CALL, KIND, READ, WRITTEN, paying, spend
+from tests.llm.endpoint import Asked, Endpoint, Reply, answer, running_endpoint
 from tests.patience import PATIENCE
 
 ROOT = Path(__file__).parents[3]
@@ -73,6 +77,24 @@ async def test_forty_runs_in_four_processes_spend_no_more_than_is_left(
         assert ended.keys() <= {"done", "over_budget", "refused"}
         assert LEFT / 2 < paid <= LEFT < PROCESSES * RUNS * ROWS * A_CALL
         assert (used, held) == (pytest.approx(paid, abs=1e-6), 0)
+
+
+async def test_calls_that_rows_share_are_paid_by_the_user(endpoint: Endpoint, settings: dict[str, str]) -> None:
+    written = {"Kind": {"value": "a thing", "used": ["Note"]}}
+
+    def shared(asked: Asked) -> Reply:
+        rows = dict.fromkeys(form(asked), written) if is_packed(asked) else written
+        return answer(rows, read=READ, written=WRITTEN)
+
+    endpoint.otherwise = shared
+    async with Services.open(Settings(**settings)) as app:
+        person = await user_with(app, 1.0)
+        ann = app.acting("ann", person)
+        table = (await import_table_rows(ann, [{"Note": f"number {number}"} for number in range(12)])).table
+        filled = await ann.jobs.run(await plan_fill(ann, table.id, [parse_field(KIND)], "transform"))
+        assert filled.found == 12
+        assert len(endpoint.asked) < 12
+        assert await dollars(app, person) == (pytest.approx(len(endpoint.asked) * A_CALL, abs=1e-6), 0)
 
 
 async def test_runs_that_begin_at_once_in_one_process_have_one_executor(settings: dict[str, str]) -> None:

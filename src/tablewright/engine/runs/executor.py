@@ -45,6 +45,7 @@ from tablewright.store.records import new_id, utc_now
 from tablewright.store.runs import Slice, SliceTotals
 from tablewright.store.store import Store
 from tablewright.store.workers import QUEUE_OWNER_PREFIX
+from tablewright.strategies.model_calls import ModelCalls
 from tablewright.strategies.strategy import OpenTools, find_strategy
 from tablewright.web.breaker import CircuitBreaker
 
@@ -85,8 +86,8 @@ class RunTools:
     open: OpenTools
     policy: RunPolicy = DEFAULT_POLICY
     budget: Budget | None = None
-    most_rows: int | None = None
-    """The most rows of the run at once, in one process."""
+    most_calls: int | None = None
+    """The most model calls of the run in flight at once, in one process."""
 
 
 @dataclass(kw_only=True)
@@ -96,9 +97,11 @@ class Ongoing:
     run: Run
     proposal_id: str
     tools: RunTools
-    gate: RowLimiter
+    calls: ModelCalls
     breaker: CircuitBreaker
     stack: AsyncExitStack
+    gate: RowLimiter | None = None
+    """Limits the rows in progress, from the first slice on."""
     users: int = 0
     idle_since: float = 0.0
     plan: FillPlan | None = None
@@ -164,7 +167,7 @@ class RunExecutor:
                 try:
                     # Enough slices at once to keep all its rows in progress, and three more, so that a slice with one
                     # slow row at its end leaves no row idle.
-                    lanes = 3 + ongoing.run.spec["concurrency"] // MAX_SLICE_ROWS
+                    lanes = 3 + ongoing.run.spec.get("rows_at_once", 0) // MAX_SLICE_ROWS
                     # Slices with rows that were left for later are finished in the second round.
                     for _ in range(2):
                         numbers.extend((await self._store.slices.totals(run_id)).unfinished)
@@ -244,7 +247,10 @@ class RunExecutor:
         if ongoing.plan is None:
             strategy = self.heartbeat.strategies.get(part.run_id)
             ongoing.plan = await planning.load_fill_plan(self._store, ongoing.run, strategy, tools.policy)
-        fill = await planning.open_slice(self._store, ongoing.plan, part.left, tools.open, ongoing.breaker)
+        fill = await planning.open_slice(
+            self._store, ongoing.plan, part.left, tools.open, ongoing.breaker, ongoing.calls
+        )
+        ongoing.gate = ongoing.gate or RowLimiter(fill.rows_at_once)
         ongoing.fills.add(fill)
         try:
             async with open_user_allowance(self._store, ongoing.run.person if fill.is_external else "", self.heartbeat):
@@ -444,7 +450,7 @@ class RunExecutor:
                 proposal_id=await self._store.proposals.of_run(run_id),
                 tools=tools,
                 # Without a limit of the model, the run's own concurrency alone decides; 1,000 means none.
-                gate=RowLimiter(min(run.spec["concurrency"], tools.most_rows or 1_000)),
+                calls=ModelCalls(min(run.spec["concurrency"], tools.most_calls or 1_000)),
                 breaker=tools.policy.breaker,
                 stack=stack,
                 stopping=run.stopping,

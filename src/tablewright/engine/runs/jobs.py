@@ -455,7 +455,7 @@ class Jobs:
             open=partial(toolbox.open, seen=seen),
             policy=RunPolicy.from_settings(settings),
             budget=toolbox.budget,
-            most_rows=settings.model_concurrency,
+            most_calls=settings.model_concurrency,
         )
 
     @property
