@@ -25,7 +25,6 @@ from tablewright.settings import Settings
 from tablewright.store.database import make_home
 from tablewright.store.store import Store
 from tablewright.strategies.strategy import list_installed_strategies
-from tablewright.strategies.toolbox import SAMPLE
 from tablewright.web.search.provider import find_search_provider
 from tablewright.web.source import Query
 
@@ -128,7 +127,7 @@ async def check_search(settings: Settings) -> Check:
     """Check the search without a request, except to your own SearXNG."""
     name = settings.search.partition(":")[0].strip().lower()
     # Both cost nothing, and only a request shows whether your own engine gives results as JSON.
-    if name in (SAMPLE, "searxng"):
+    if name in ("sample", "searxng"):
         return await check_search_answer(settings)
     try:
         async with httpx2.AsyncClient(verify=trusted_certificates()) as client:
@@ -140,7 +139,7 @@ async def check_search(settings: Settings) -> Check:
 
 async def check_search_answer(settings: Settings) -> Check:
     """Check the search with one real request, whatever it costs."""
-    if settings.search == SAMPLE:
+    if settings.search == "sample":
         return Check(name="Search", ok=True, detail="sample: a small fictional web, on this machine")
     try:
         async with httpx2.AsyncClient(verify=trusted_certificates()) as client:

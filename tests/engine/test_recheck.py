@@ -22,7 +22,7 @@ from tablewright.operations.files import export_table_file, import_table_file
 from tablewright.operations.fill import RecheckResult, RecheckTable, plan_fill
 from tablewright.services import Services
 from tablewright.store.store import Store
-from tablewright.strategies.toolbox import open_web
+from tablewright.strategies.open_web import open_web
 from tablewright.web.source import Query, SearchResponse
 from tests.pages import Page, SmallWeb, small_web
 

@@ -12,7 +12,7 @@ from tablewright.domain.retrieved import Refusal, Retrieved
 from tablewright.sandbox.limits import SandboxLimits
 from tablewright.settings import Settings
 from tablewright.store.store import Store
-from tablewright.strategies.toolbox import open_web
+from tablewright.strategies.open_web import open_web
 from tablewright.web import web as web_module
 from tablewright.web.fetch.fetcher import Fetched, Fetcher, FetchPolicy, FetchTrip, SiteDeadline, judge_response
 from tablewright.web.fetch.guard import FetchResponse

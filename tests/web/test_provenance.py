@@ -10,7 +10,7 @@ import pytest
 
 from tablewright.domain.retrieved import Refusal, Retrieved
 from tablewright.store.store import Store
-from tablewright.strategies.toolbox import open_web
+from tablewright.strategies.open_web import open_web
 from tablewright.web.provenance import Provenance, track_provenance
 from tablewright.web.source import Query
 from tablewright.web.web import Web

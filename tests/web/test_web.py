@@ -12,7 +12,7 @@ import pytest
 from tablewright.domain.retrieved import Refusal, Retrieved
 from tablewright.domain.run import measure_usage
 from tablewright.store.store import Store
-from tablewright.strategies.toolbox import open_web
+from tablewright.strategies.open_web import open_web
 from tablewright.web.fetch.fetcher import FetchPolicy
 from tablewright.web.source import Query
 from tablewright.web.web import Web

@@ -19,7 +19,7 @@ from tablewright.errors import SearchError
 from tablewright.sample.server import SampleWeb
 from tablewright.settings import Settings
 from tablewright.store.store import Store
-from tablewright.strategies.toolbox import open_web
+from tablewright.strategies.open_web import open_web
 from tablewright.web.source import Query
 from tablewright.web.web import Web, is_lasting_refusal
 from tests.pages import Page, SmallWeb, small_web

@@ -17,7 +17,7 @@ import asyncio
 import time
 from collections import Counter, deque
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, nullcontext, suppress
+from contextlib import AbstractAsyncContextManager, AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -72,9 +72,8 @@ from tablewright.strategies.strategy import (
     close_answer,
     find_strategy,
 )
-from tablewright.strategies.subject import provenance_of
 from tablewright.web.breaker import CircuitBreaker, Part, RowFailures, track_row_failures
-from tablewright.web.provenance import track_provenance
+from tablewright.web.provenance import Provenance, track_provenance
 
 if TYPE_CHECKING:
     from tablewright.domain.run import Estimate
@@ -482,7 +481,7 @@ class FillRun:
                 with (
                     measure_usage(meter),
                     track_row_failures(row.id) as failures,
-                    track_provenance(provenance_of(self._task, row)),
+                    self._track_provenance(row),
                     trace_span("row", row=str(row.id)),
                 ):
                     found = await self._answer_followed(answer, row, trace)
@@ -517,6 +516,15 @@ class FillRun:
             return
         conclude()
         await self._buffer.flush_in_time()
+
+    def _track_provenance(self, row: Row) -> AbstractContextManager[Provenance | None]:
+        """Note what of a row may be sent to the web, if there is one."""
+        if self._tools.web is None:
+            return nullcontext()
+        # Loads the reader of pages, for which other strategies need not wait.
+        from tablewright.strategies.subject import provenance_of
+
+        return track_provenance(provenance_of(self._task, row))
 
     def _conclude(self, answer: RowAnswer, *, unreached: str) -> None:
         row, label = answer.row, self._label(answer.row)

@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
 from itertools import groupby
 from operator import attrgetter
-from typing import Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import msgspec
 
@@ -26,7 +26,6 @@ from tablewright.engine.policy import FillPlan, RetryPolicy, RunPolicy
 from tablewright.engine.rows import read_windows
 from tablewright.errors import BadField, ModelError, UsageError
 from tablewright.formulas.formula import Formula
-from tablewright.llm.model import LanguageModel
 from tablewright.llm.tasks.decision import decide
 from tablewright.llm.tasks.plan_columns import ColumnsToPlan, PlanColumns
 from tablewright.llm.text_budget import TEXT_LIMITS
@@ -43,6 +42,9 @@ from tablewright.strategies.strategy import (
 )
 from tablewright.values.row_names import current_row_key
 from tablewright.web.breaker import CircuitBreaker
+
+if TYPE_CHECKING:
+    from tablewright.llm.model import LanguageModel
 
 Redo: TypeAlias = Literal["", "all", "outdated"]
 

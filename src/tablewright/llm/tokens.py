@@ -15,15 +15,13 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from genai_prices import Usage, calc_price
-from pydantic_ai.messages import ModelMessage, ModelResponse
-from pydantic_ai.models import Model, ModelRequestParameters
-from pydantic_ai.profiles import ModelProfile
-from pydantic_ai.settings import ModelSettings
-
 from tablewright.extras import is_installed
 
 if TYPE_CHECKING:
+    from pydantic_ai.messages import ModelMessage, ModelResponse
+    from pydantic_ai.models import Model, ModelRequestParameters
+    from pydantic_ai.profiles import ModelProfile
+    from pydantic_ai.settings import ModelSettings
     from tokenizers import Tokenizer
 
 
@@ -141,6 +139,9 @@ def find_token_prices(provider: str, name: str, base_url: str | None) -> tuple[D
     """Return the prices of 1,000 input and output tokens. Cached, because a lookup takes half a millisecond."""
     if provider in FREE_PROVIDERS:
         return Decimal(0), Decimal(0)
+    # Here, because texts are measured without a model, too, and its libraries take most of a second to import.
+    from genai_prices import Usage, calc_price
+
     # By the address first: a compatible endpoint may sell another provider's model at its own price.
     for place in ({"provider_api_url": base_url}, {"provider_id": provider}):
         if not all(place.values()):

@@ -92,12 +92,11 @@ def check_can_work(settings: Settings) -> None:
     from tablewright.keys import trusted_certificates
     from tablewright.llm.build import build_model
     from tablewright.llm.embedder import build_embedder
-    from tablewright.strategies.toolbox import SAMPLE
     from tablewright.web.search.provider import find_search_provider
 
     build_model(settings)
     build_embedder(settings)
-    if settings.search != SAMPLE:
+    if settings.search != "sample":
         client = httpx2.AsyncClient(verify=trusted_certificates())
         find_search_provider(settings.search, api_key=settings.search_api_key, client=client)
 

@@ -23,7 +23,6 @@ from tablewright.extraction.subject import MIN_ABOUT, Subject, score_subject_mat
 from tablewright.llm.tasks.decision import fall_back
 from tablewright.llm.tasks.read import ReadDocument, ReadRow, RowReading, RowToRead
 from tablewright.messages.catalogue import PageText
-from tablewright.strategies import estimates
 from tablewright.strategies.investigation import READ_ROW_TASK, RowInvestigation
 from tablewright.strategies.row_answers import RowAnswers, RowAttempt
 from tablewright.strategies.strategy import Answer, Expected, Need, Parameter, Strategy, Task, Tools
@@ -56,6 +55,8 @@ class DocumentsStrategy(Strategy):
         return ("documents", "model")
 
     def expected(self, task: Task, tools: Tools) -> Expected | None:
+        from tablewright.strategies import estimates
+
         return estimates.estimate_documents(task, tools)
 
     def prepare(self, task: Task, tools: Tools) -> Answer:

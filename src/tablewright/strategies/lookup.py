@@ -7,7 +7,6 @@ from collections.abc import Collection, Sequence
 
 from tablewright.domain.model import Field, Finding
 from tablewright.messages.catalogue import PageText
-from tablewright.strategies import estimates
 from tablewright.strategies.investigation import RowInvestigation
 from tablewright.strategies.row_answers import PerFieldAnswers
 from tablewright.strategies.strategy import Answer, Expected, Feedback, Need, Strategy, Task, Tools
@@ -29,6 +28,8 @@ class LookupStrategy(Strategy):
         return ("web", "model")
 
     def expected(self, task: Task, tools: Tools) -> Expected:
+        from tablewright.strategies import estimates
+
         return estimates.estimate_lookup(task, tools)
 
     def prepare(self, task: Task, tools: Tools) -> Answer:

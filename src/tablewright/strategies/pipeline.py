@@ -17,7 +17,6 @@ from tablewright.domain.retrieved import Retrieved
 from tablewright.domain.text import drop_tried_queries
 from tablewright.llm.tasks.plan_patterns import PatternsToPlan
 from tablewright.messages.catalogue import PageText
-from tablewright.strategies import estimates
 from tablewright.strategies.investigation import RowInvestigation
 from tablewright.strategies.request_batcher import rows_per_call
 from tablewright.strategies.row_answers import PatternGenerator, RowAnswers, RowAttempt
@@ -46,6 +45,8 @@ class PipelineStrategy(Strategy):
         return ("web", "model")
 
     def expected(self, task: Task, tools: Tools) -> Expected:
+        from tablewright.strategies import estimates
+
         return estimates.estimate_pipeline(task, tools)
 
     def prepare(self, task: Task, tools: Tools) -> Pipeline:

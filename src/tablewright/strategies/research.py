@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 from tablewright.domain.model import Field, Finding
 from tablewright.llm.tasks.answer_with_tools import COMPREHENSIVE_INSTRUCTIONS, EXPLORATORY_INSTRUCTIONS
 from tablewright.messages.catalogue import PageText
-from tablewright.strategies import estimates
 from tablewright.strategies.exploration import Exploration, ExplorationLimits
 from tablewright.strategies.investigation import SURE_SCORE, RowInvestigation
 from tablewright.strategies.row_answers import PerFieldAnswers
@@ -62,6 +61,8 @@ class ResearchStrategy(Strategy):
         return 2 if task.params["thoroughness"] == THOROUGH else self.concurrency
 
     def expected(self, task: Task, tools: Tools) -> Expected:
+        from tablewright.strategies import estimates
+
         depth = task.params["thoroughness"]
         return estimates.estimate_research_path(task, tools, depth, INSTRUCTIONS[depth])
 

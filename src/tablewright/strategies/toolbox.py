@@ -4,42 +4,33 @@ needed."""
 from __future__ import annotations
 
 import sys
-from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
-from contextlib import AbstractContextManager, AsyncExitStack, asynccontextmanager
+from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import AbstractContextManager, AsyncExitStack
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-import httpx2
-
-from tablewright.documents.corpus import Corpus
 from tablewright.domain.run import Usage
 from tablewright.extras import require_extra
-from tablewright.keys import trusted_certificates
 from tablewright.llm.budget import Budget, spend_of_usage
-from tablewright.llm.embedder import Embedder, build_embedder
 from tablewright.llm.spec import BUILTIN
-from tablewright.sample.server import SampleWeb
 from tablewright.settings import Settings
 from tablewright.store.store import Store
-from tablewright.strategies.row_answers import PatternCache
 from tablewright.strategies.strategy import NO_TOOLS, Need, Tools
 from tablewright.web.breaker import CircuitBreaker
-from tablewright.web.fetch.fetcher import Fetcher, FetchPolicy
-from tablewright.web.search.provider import NoSearch, RetryingSearch, SearchProvider, find_search_provider
-from tablewright.web.source import CombinedSource, Source
-from tablewright.web.web import Web, WebCache
 
 if TYPE_CHECKING:
     from pydantic_ai.models import Model
 
+    from tablewright.documents.corpus import Corpus
     from tablewright.documents.parse.parser import Parser
+    from tablewright.llm.embedder import Embedder
     from tablewright.llm.model import LanguageModel
     from tablewright.llm.rate_limit import RateLimits
+    from tablewright.web.search.provider import SearchProvider
+    from tablewright.web.source import Source
+    from tablewright.web.web import Web
 
-# Model libraries take a second to import; the built-in rules alone must not wait for them.
-
-# The search setting of the small fictional web that comes with Tablewright.
-SAMPLE = "sample"
+# What takes long to import is imported when it is opened: models, the web, documents. No run needs all of them.
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -102,6 +93,11 @@ class Toolbox:
         if "web" in needs and "model" in needs and self._model is None:
             # The built-in reader compares words by their meaning, with the same library as documents.
             require_extra("documents", "Reading pages without a model")
+        patterns = None
+        if "web" in needs:
+            from tablewright.strategies.row_answers import PatternCache
+
+            patterns = PatternCache(self._store.cache)
         both = len(places) > 1 and "web" in needs
         tools = Tools(
             web=await self._open_places(places, seen) if "web" in needs else None,
@@ -112,7 +108,7 @@ class Toolbox:
             strong=self._strong if "model" in needs else None,
             strict=self._strict,
             cascade=self._cascade,
-            patterns=PatternCache(self._store.cache),
+            patterns=patterns,
             budget=self.budget,
         )
         return tools.watched_by(self.breaker)
@@ -120,6 +116,8 @@ class Toolbox:
     async def _open_places(self, places: tuple[str, ...], seen: Store | None) -> Source:
         if places == ("docs",):
             return (await self.open_corpus(seen)).source
+        from tablewright.strategies.open_web import CombinedSource, open_web
+
         if self._web is None:
             self._web = await self._stack.enter_async_context(
                 open_web(self._settings, self._store, self.budget, given=self._given.search)
@@ -131,6 +129,9 @@ class Toolbox:
 
     async def open_corpus(self, seen: Store | None = None) -> Corpus:
         require_extra("documents", "Working with documents")
+        from tablewright.documents.corpus import Corpus
+        from tablewright.llm.embedder import build_embedder
+
         if self._embedder is None:
             self._embedder = build_embedder(self._settings)
             self._stack.push_async_callback(self._embedder.close)
@@ -143,6 +144,8 @@ class Toolbox:
     async def open_pages(self) -> Web:
         """Return the web for callers that only read pages: a broken search provider does not matter to them."""
         if self._pages is None:
+            from tablewright.strategies.open_web import open_web
+
             opened = open_web(self._settings, self._store, searches=False)
             self._pages = await self._stack.enter_async_context(opened)
         return self._pages
@@ -190,56 +193,4 @@ def settings_of_strong_model(settings: Settings) -> Settings:
         model_base_url=settings.model_base_url if same else "",
         model_api_key=settings.model_api_key if same else "",
         model_window=settings.model_window if same else None,
-    )
-
-
-@asynccontextmanager
-async def open_web(
-    settings: Settings,
-    store: Store,
-    budget: Budget | None = None,
-    *,
-    searches: bool = True,
-    given: SearchProvider | None = None,
-) -> AsyncIterator[Web]:
-    """Open the web. With the setting `search = sample` it is the small fictional web, served from this process over
-    real HTTP. `given` is a search provider that replaces the one of the settings."""
-    async with AsyncExitStack() as stack:
-        search, engine, names = settings.search, settings.search, {}
-        if search == SAMPLE and given is None:
-            sample = await stack.enter_async_context(SampleWeb())
-            search, engine, names = f"searxng:{sample.search_url}", f"{SAMPLE} {sample.edition}", sample.names
-        client = await stack.enter_async_context(httpx2.AsyncClient(verify=trusted_certificates()))
-        key = settings.search_api_key
-        provider = given or (find_search_provider(search, api_key=key, client=client) if searches else NoSearch())
-        policy = fetch_policy(settings, names, world=engine)
-        fetcher = await stack.enter_async_context(Fetcher(policy, slots=store.shared_limits))
-        kept = WebCache(
-            store.pages,
-            store.cache,
-            # Results in another language are other results, so they are cached apart.
-            engine=" ".join(filter(None, (engine, settings.search_language))),
-            policy=policy,
-            offline=settings.offline,
-        )
-        searching = RetryingSearch(
-            provider,
-            price=settings.search_price,
-            budget=budget,
-            per_second=settings.search_requests_per_second or 0.0,
-            slots=store.shared_limits,
-            language=settings.search_language,
-        )
-        web = Web(searching, fetcher, kept)
-        stack.push_async_callback(web.close)
-        yield web
-
-
-def fetch_policy(settings: Settings, names: Mapping[str, str], *, world: str) -> FetchPolicy:
-    return FetchPolicy(
-        allow=frozenset(host.lower() for host in settings.fetch_allow),
-        delay=settings.fetch_delay,
-        robots=settings.fetch_robots,
-        names=names,
-        world=world,
     )

@@ -15,7 +15,6 @@ from tablewright.errors import BadField, UsageError
 from tablewright.llm.tasks.write_cells import BASIS_CONFIDENCE, CellsToWrite, WriteCells, WrittenCell
 from tablewright.llm.text_budget import TEXT_LIMITS, cell_room, cut_text
 from tablewright.messages.catalogue import PageText
-from tablewright.strategies import estimates
 from tablewright.strategies.compute import describe_empty_inputs, make_failed_finding
 from tablewright.strategies.request_batcher import RequestBatcher, rows_per_call
 from tablewright.strategies.strategy import (
@@ -52,6 +51,8 @@ class TransformStrategy(Strategy):
         return {column for each in inputs for column in each} if all(inputs) else None
 
     def expected(self, task: Task, tools: Tools) -> Expected:
+        from tablewright.strategies import estimates
+
         return estimates.estimate_transform(task, tools)
 
     def prepare(self, task: Task, tools: Tools) -> Answer:
