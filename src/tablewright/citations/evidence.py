@@ -156,11 +156,8 @@ def _prove_number(wanted: Value, quote: str, field: Field) -> str:
 
 
 def _prove_equal_number(wanted: int | float, quote: str, unit: str) -> str:
-    # A figure and its unit may be in two cells of a row.
-    quantities = replace_fraction_words(re.sub(r" ?\| ?", " ", quote))
-    measures = (*read_measures(quantities, unit), *_measures_after_unit(quote))
     if unit:
-        rule, is_other = _prove_measure(wanted, measures, unit)
+        rule, is_other = _prove_measure(wanted, _find_measures(quote, unit), unit)
         if rule or is_other:
             return rule
     for number in read_numbers(quote):
@@ -172,9 +169,17 @@ def _prove_equal_number(wanted: int | float, quote: str, unit: str) -> str:
         return "number in words"
     if any(date[:4] == str(wanted) for date in find_possible_dates(quote)):
         return "year of a date"
-    if any(same_value(size, wanted, "proving") for measure in measures for size in list_sizes(measure)):
+    # Last, because quantities take longest to read, and most figures are plain numbers.
+    sizes = (size for measure in _find_measures(quote, unit) for size in list_sizes(measure))
+    if any(same_value(size, wanted, "proving") for size in sizes):
         return "number"
     return _prove_foreign_unit(wanted, quote, unit) if unit else ""
+
+
+def _find_measures(quote: str, unit: str) -> Sequence[Measure]:
+    # A figure and its unit may be in two cells of a row.
+    quantities = replace_fraction_words(re.sub(r" ?\| ?", " ", quote))
+    return (*read_measures(quantities, unit), *_measures_after_unit(quote))
 
 
 def _prove_measure(wanted: int | float, measures: Sequence[Measure], unit: str) -> tuple[str, bool]:

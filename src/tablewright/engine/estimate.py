@@ -61,8 +61,10 @@ def estimate_run(job: EstimateRequest, tools: Tools) -> Estimate:
     searching = whole.searches * job.policy.search_price
     cost = None if None in bought else make_range(sum(filter(None, bought)) + searching, spread)
     # What was really paid, for tokens and searches, is better known than the price of the average effort.
-    if from_rows and cost is not None:
-        cost = make_range(job.rows * sum(run.usage.cost_usd for run in past) / from_rows, spread)
+    if from_rows and job.rows and cost is not None:
+        once = estimate_dollars(tools.model, job.expected.once) or 0.0
+        rows_cost = sum(max(0.0, run.usage.cost_usd - once) for run in past)
+        cost = make_range(once + job.rows * rows_cost / from_rows, spread)
     return Estimate(
         rows=job.rows,
         cells=job.cells,

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import math
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -90,7 +91,8 @@ class RequestBatcher:
         self.model = model
         self._rows = rows
         self._calls = calls or ModelCalls(1)
-        self._shared_rows = self._failed_rows = 0
+        self._shared_rows: Counter[Kind] = Counter()
+        self._failed_rows: Counter[Kind] = Counter()
         self._coming: set[BatchSlot] = set()
         self._open: dict[Kind, OpenBatch] = {}
         self._asking: set[asyncio.Task[None]] = set()
@@ -123,30 +125,31 @@ class RequestBatcher:
         reply: BaseModel | None = None
         is_short = len(prompt.text) <= model.text_room // TEXT_LIMITS.shared_call_parts
         # A row whose answer is cached must not wait for others, or pay a part of their call.
-        if self._pays and is_short and not await model.has_answer(**request, output=prompt.reply):
-            reply, share = await self._ask_together(model, prompt, slot)
+        kind = prompt.instructions, prompt.reply
+        if self._pays_for(kind) and is_short and not await model.has_answer(**request, output=prompt.reply):
+            reply, share = await self._ask_together(model, kind, prompt, slot)
             record_usage(share)
         self.stop_expecting(slot)
         # With no shared reply, or one that fails its check, the row is asked alone here.
-        outcome = await decide(decision, asked, model, tell, reply)
+        with measure_usage() as again:
+            outcome = await decide(decision, asked, model, tell, reply)
         if reply is not None:
-            self._shared_rows += 1
-            self._failed_rows += bool(outcome.left_out or outcome.degraded)
+            self._shared_rows[kind] += 1
+            self._failed_rows[kind] += bool(again.usage.llm_calls or outcome.left_out or outcome.degraded)
             # Under the row's own prompt, as if it had been asked alone.
             await model.store_answer(reply, **request)
         return outcome
 
-    @property
-    def _pays(self) -> bool:
-        """Return True if rows are batched at all."""
+    def _pays_for(self, kind: Kind) -> bool:
+        """Return True if rows share calls of this kind."""
         # Judged after this many shared rows: if most of them had to be asked again alone, the model is too small for
         # it.
-        return self._rows > 1 and (self._shared_rows < 6 or 2 * self._failed_rows <= self._shared_rows)
+        shared = self._shared_rows[kind]
+        return self._rows > 1 and (shared < 5 or 2 * self._failed_rows[kind] <= shared)
 
-    async def _ask_together(self, model: LanguageModel, prompt: Prompt, slot: BatchSlot) -> SharedReply:
+    async def _ask_together(self, model: LanguageModel, kind: Kind, prompt: Prompt, slot: BatchSlot) -> SharedReply:
         """Return the row's part of a shared answer; no answer if no other row joined the batch."""
         loop = asyncio.get_running_loop()
-        kind = prompt.instructions, prompt.reply
         size = len(prompt.text)
         if (started := self._open.get(kind)) and not started.fits(size):
             self._send(kind)

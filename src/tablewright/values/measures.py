@@ -50,6 +50,8 @@ class Measure(Struct, frozen=True):
     note: str = ""
 
 
+# A text is proved for several values, and read for each.
+@lru_cache(maxsize=128)
 def read_measures(text: str, unit: str = "") -> tuple[Measure, ...]:
     """Return every quantity of the text in order. `unit` is the expected one; it decides what "oz", "m" or "C"
     means."""

@@ -11,6 +11,7 @@ import math
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator
+from functools import lru_cache
 from typing import TypeVar
 
 from msgspec import structs
@@ -139,6 +140,8 @@ def read_first_number(text: str) -> Number | None:
     return next(iter(read_numbers(text)), None)
 
 
+# A text is proved for several values, and read for each.
+@lru_cache(maxsize=128)
 def read_numbers(text: str) -> tuple[Number, ...]:
     """Return all numbers of the text in order, with ranges joined, and multipliers and signs applied."""
     text = normalize_digits(text[:MAX_TEXT_CHARACTERS])
