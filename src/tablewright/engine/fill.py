@@ -16,7 +16,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import Counter, deque
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -472,7 +472,7 @@ class FillRun:
             self._tell("row_skipped", row_id=row.id, label=label, detail=f"the cap of {self._cap()} is reached")
             await self._buffer.flush_in_time()
             return
-        trace = Trace()
+        trace = Trace(lambda step: self._tell_step(step, row))
         problem = "the strategy gave no answer"
         findings: dict[str, Finding] = {}
         meter, failures = UsageMeter(), RowFailures()
@@ -484,7 +484,7 @@ class FillRun:
                     self._track_provenance(row),
                     trace_span("row", row=str(row.id)),
                 ):
-                    found = await self._answer_followed(answer, row, trace)
+                    found = await answer(row, trace)
             else:
                 # A computation costs nothing and cannot meet an outage.
                 found = await answer(row, trace)
@@ -502,7 +502,6 @@ class FillRun:
             problem = mask_secrets(f"{type(error).__name__}: {error}")
             trace(Step(type="error", detail=problem))
             findings, steps = {}, [(step, of) for step, of in trace.steps if self._is_ours or is_valid_step(step)]
-        self._tell_steps(trace.take_new(), row)
 
         def conclude() -> None:
             given = RowAnswer(row, as_of, open_fields, findings, steps, problem, meter.usage)
@@ -532,7 +531,9 @@ class FillRun:
         for attempt in self._attempts.pop(row.id, ()):
             self._buffer.tried(row.id, attempt)
         found = (answer.findings[name] for name in answer.open_fields if name in answer.findings)
-        self._tell_steps([step for finding in found for step in finding.steps], row)
+        for finding in found:
+            for step in finding.steps:
+                self._tell_step(step, row)
         self._count_row(row)
         self._tell("row_done", row_id=row.id, label=label, cells=cells)
 
@@ -580,23 +581,9 @@ class FillRun:
             await self._store.slices.keep(state, self._proposal_id, batch.cells, batch.events, spent)
         self.written = used
 
-    async def _answer_followed(self, answer: TracedAnswer, row: Row, trace: Trace) -> Sequence[Finding]:
-        """Answer a row, and report its steps as they happen."""
-
-        async def follow() -> None:
-            while True:
-                self._tell_steps(await trace.next_steps(), row)
-
-        following = asyncio.create_task(follow())
-        try:
-            return await answer(row, trace)
-        finally:
-            following.cancel()
-
-    def _tell_steps(self, steps: Iterable[Step], row: Row) -> None:
-        for step in steps:
-            if (stage := STAGE_OF_STEP.get(step.type)) is not None:
-                self._tell(stage, row_id=row.id, label=self._label(row), detail=step.detail)
+    def _tell_step(self, step: Step, row: Row) -> None:
+        if (stage := STAGE_OF_STEP.get(step.type)) is not None:
+            self._tell(stage, row_id=row.id, label=self._label(row), detail=step.detail)
 
     def _tell(
         self,

@@ -12,6 +12,7 @@ from __future__ import annotations
 import asyncio
 import zlib
 from collections.abc import Sequence
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -159,6 +160,7 @@ class Cache(StorePart):
         self._about: dict[tuple[str, str], tuple[str, ...]] = {}
         self._writer: asyncio.Task[None] | None = None
         self._problem: StoreError | None = None
+        self._settling = asyncio.Event()
 
     async def get(self, kind: str, key: str, *, max_age: timedelta | None = None) -> bytes | None:
         # A value that is not written yet must be found, or the same request would be paid twice.
@@ -197,8 +199,10 @@ class Cache(StorePart):
         full only then."""
         if self._unwritten and self._database.is_open:
             self._begin_writing()
+        self._settling.set()
         if self._writer is not None:
             await asyncio.shield(self._writer)
+        self._settling.clear()
 
     async def _write_waiting(self) -> None:
         while batch := dict(self._unwritten):
@@ -213,6 +217,10 @@ class Cache(StorePart):
                 if self._unwritten.get(place) is value:
                     del self._unwritten[place]
                     self._about.pop(place, None)
+            # Answers that come in this time share the next transaction. Longer: a process that is killed loses more of
+            # them; shorter: nearly every answer has a transaction of its own.
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._settling.wait(), 0.05)
 
     @repeatable_transaction
     def _write(

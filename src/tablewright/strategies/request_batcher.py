@@ -132,7 +132,7 @@ class RequestBatcher:
         self.stop_expecting(slot)
         # With no shared reply, or one that fails its check, the row is asked alone here.
         with measure_usage() as again:
-            outcome = await decide(decision, asked, model, tell, reply)
+            outcome = await decide(decision, asked, model, tell, reply, prompt)
         if reply is not None:
             self._shared_rows[kind] += 1
             self._failed_rows[kind] += bool(again.usage.llm_calls or outcome.left_out or outcome.degraded)

@@ -11,7 +11,6 @@ It may be `async`, and may return findings, which have evidence, instead of valu
 
 from __future__ import annotations
 
-import asyncio
 import inspect
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -52,34 +51,21 @@ class Tell(Protocol):
 
 
 class Trace:
-    """The steps of one row, as its strategy reports them; the engine reads them while it answers and afterwards."""
+    """The steps of one row, as its strategy reports them; `report` gets each when it happens."""
 
-    def __init__(self) -> None:
+    def __init__(self, report: Callable[[Step], None] = lambda step: None) -> None:
         self.steps: list[tuple[Step, tuple[str, ...]]] = []
         """Each step with its fields; no field means the whole row."""
         self.focus: tuple[str, ...] = ()
         """The fields of steps that name none."""
-        self._passed_on = 0
-        self._is_new = asyncio.Event()
+        self._report = report
 
     def __call__(self, step: Step, *fields: str) -> None:
         # Refused here, where the trace of the error still names the strategy.
         if not isinstance(step, Step):
             raise TypeError(f"a {type(step).__name__} is not a Step")
         self.steps.append((step, fields or self.focus))
-        self._is_new.set()
-
-    def take_new(self) -> list[Step]:
-        """Return the steps since the last call."""
-        new = [step for step, _ in self.steps[self._passed_on :]]
-        self._passed_on += len(new)
-        # After the count has moved on: a step that comes later sets it again.
-        self._is_new.clear()
-        return new
-
-    async def next_steps(self) -> list[Step]:
-        await self._is_new.wait()
-        return self.take_new()
+        self._report(step)
 
 
 # Answers one row: reports its steps, and returns a finding for each of the fields. An answer that holds resources for

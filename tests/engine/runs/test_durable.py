@@ -20,7 +20,7 @@ from tests.engine.runs.place import Command, Outcome, Place, ended, is_row, kill
 from tests.engine.runs.world import World
 
 # Slowly enough that there is a middle in which something can happen.
-ONE_BY_ONE = {"TABLEWRIGHT_CONCURRENCY": "2"}
+ONE_BY_ONE = {"TABLEWRIGHT_CONCURRENCY": "1"}
 # So many of the model's answers, and a run of all rows has begun and is far from its end.
 ANSWERS = 16
 

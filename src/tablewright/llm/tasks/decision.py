@@ -129,12 +129,14 @@ async def decide(
     model: LanguageModel | None,
     tell: Tell,
     first: BaseModel | None = None,
+    prompt: Prompt | None = None,
 ) -> Outcome[Any_Decided]:
-    """Return the model's decision, or the fallback's. `first` is a reply that came in a request for several rows."""
+    """Return the model's decision, or the fallback's. `first` is a reply that came in a request for several rows, and
+    `prompt` the one of this row, if it is made already."""
     if model is None:
         return Outcome(decided=await fall_back(decision, asked))
     try:
-        outcome = await _ask_model(decision, asked, model, first)
+        outcome = await _ask_model(decision, asked, model, first, prompt)
     except (ModelError, InvalidReply) as error:
         problem = error.what if isinstance(error, ModelError) else f"the model's answer cannot be used: {error}"
         tell(
@@ -163,16 +165,25 @@ async def fall_back(decision: Decision[Any, Any_Decided], asked: Any) -> Any_Dec
 
 
 async def _ask_model(
-    decision: Decision[Any, Any_Decided], asked: Any, model: LanguageModel, first: BaseModel | None
+    decision: Decision[Any, Any_Decided],
+    asked: Any,
+    model: LanguageModel,
+    first: BaseModel | None,
+    given: Prompt | None,
 ) -> Outcome[Any_Decided]:
     """Ask for the whole reply, once more if its check fails, and then once for the parts that still fail."""
-    prompt = await asyncio.to_thread(decision.prompt, asked)
+    prompt = given if given is not None else await asyncio.to_thread(decision.prompt, asked)
+    # Proving quotes on long pages would block all other rows; on a short text it takes less than starting a thread.
+    is_short = len(prompt.text) <= 1_000
     text, attempts_left = prompt.text, 1
     while True:
         reply = await _request_reply(model, prompt, text) if first is None else first
         try:
-            # In a thread, since proving quotes on long pages would block all other rows.
-            return Outcome(decided=await asyncio.to_thread(decision.check, asked, reply))
+            return Outcome(
+                decided=decision.check(asked, reply)
+                if is_short
+                else await asyncio.to_thread(decision.check, asked, reply)
+            )
         except InvalidReply as error:
             problem = error
         if problem.correction or not attempts_left:
