@@ -1,6 +1,6 @@
 """How much a run adds to the model's own time, and how two other products do on the same rows.
 
-    python bench/engine.py [--rounds 3] [--only engine|peers]
+    python bench/engine.py [--rounds 3] [--only engine|calls|peers]
     python bench/engine.py --peers        installs the other products, into .venv-peers
 
 A model on loopback answers every question after a fixed time, so the ideal is known: concurrency / delay. Everything
@@ -71,7 +71,11 @@ class Run:
     right: int
     requests: int
     sent: int
+    tokens: int
+    first_at: float
     at_once: int
+    called: float = 0.0
+    """When the product was called, and when the first request came, by the clock of the machine."""
 
     @property
     def share(self) -> float:
@@ -93,18 +97,15 @@ class Run:
 def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", maxsplit=1)[0])
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--only", choices=("engine", "peers"), help="One of the two parts.")
+    parser.add_argument("--only", choices=("engine", "calls", "peers"), help="One of the parts.")
     parser.add_argument("--peers", action="store_true", help="Install the other products, and end.")
     options = parser.parse_args()
     if options.peers:
         install_peers()
         return 0
-    held = True
-    if options.only != "peers":
-        held = engine(options.rounds)
-    if options.only != "engine":
-        held = beside_peers(options.rounds) and held
-    return 0 if held else 1
+    parts = {"engine": engine, "calls": shared_calls, "peers": beside_peers}
+    held = [measure_part(options.rounds) for name, measure_part in parts.items() if options.only in (None, name)]
+    return 0 if all(held) else 1
 
 
 def engine(rounds: int) -> bool:
@@ -120,6 +121,35 @@ def engine(rounds: int) -> bool:
             hold(f"at least {HOLD_SHARE:.0%} of the ideal rate", share >= HOLD_SHARE),
             hold(f"at most {HOLD_CPU_MS:g} ms of CPU a cell beyond the client's own", median(extra) <= HOLD_CPU_MS),
             hold("every row right", all_right(runs)),
+        )
+    )
+
+
+def shared_calls(rounds: int) -> bool:
+    """The verb of the library in a new process, with rows that share calls and with one row a call."""
+    runs: dict[str, list[Run]] = {"rows share calls": [], "one row a call": []}
+    with endpoint(PEERS_LOAD.delay) as url:
+        for _ in range(rounds):
+            for rows_a_call, taken in enumerate(runs.values()):
+                taken.append(run(Product(name="verb", script="verb_run.py"), PEERS_LOAD, url, str(rows_a_call)))
+    print(f"{PEERS_LOAD}, by `tablewright.enrich` in a new process")
+    for name, rounds_of in runs.items():
+        figures = (
+            f"{spread([each.seconds for each in rounds_of])} s",
+            f"first request after {spread([each.first_at - each.called for each in rounds_of])} s",
+            f"{median(each.requests for each in rounds_of):.0f} requests",
+            f"{median(each.tokens for each in rounds_of):,.0f} tokens",
+            f"at most {max(each.at_once for each in rounds_of)} at once",
+        )
+        print(f"  {name:22} {', '.join(figures)}")
+    shared, alone = runs.values()
+    every = [*shared, *alone]
+    return all(
+        (
+            hold("sharing is faster", median(a.seconds for a in shared) < median(a.seconds for a in alone)),
+            hold("and takes no more tokens", max(a.tokens for a in shared) <= min(a.tokens for a in alone)),
+            hold("no more at once than allowed", max(a.at_once for a in every) <= PEERS_LOAD.concurrency),
+            hold("every row right", all(each.right == PEERS_LOAD.rows for each in every)),
         )
     )
 
@@ -160,11 +190,11 @@ def endpoint(delay: float) -> Iterator[str]:
             process.terminate()
 
 
-def run(product: Product, load: Load, url: str) -> Run:
+def run(product: Product, load: Load, url: str, *further: str) -> Run:
     with tempfile.TemporaryDirectory() as folder:
         command = [product.python, str(HERE / "peers" / product.script), url, folder, str(load.rows)]
         done = subprocess.run(
-            [*command, str(load.concurrency)],
+            [*command, str(load.concurrency), *further],
             check=True,
             stdout=subprocess.PIPE,
             text=True,
