@@ -20,7 +20,7 @@ from tests.engine.runs.place import Command, Outcome, Place, ended, is_row, kill
 from tests.engine.runs.world import World
 
 # Slowly enough that there is a middle in which something can happen.
-ONE_BY_ONE = {"TABLEWRIGHT_CONCURRENCY": "1"}
+ONE_BY_ONE = {"TABLEWRIGHT_CONCURRENCY": "2"}
 # So many of the model's answers, and a run of all rows has begun and is far from its end.
 ANSWERS = 16
 
@@ -32,7 +32,7 @@ def rows_done(place: Place, run_id: str) -> int:
 def begun(place: Place, world: World) -> tuple[Command, str]:
     """A run that stands still in its middle, and the command that began it, until the model is let answer again."""
     world.let(ANSWERS)
-    command = place.enrich(ASKED)
+    command = place.enrich(ASKED, "--param", "rows_a_call=1")
     wait_for(lambda: world.is_held() or command.poll() is not None)
     return command, place.run_id()
 
