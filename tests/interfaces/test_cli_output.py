@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import io
+import json
+import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -115,3 +117,18 @@ async def test_a_streamed_document_is_printed_as_one_in_memory(capsys: pytest.Ca
     streamed = capsys.readouterr().out
     output.print_json({**head, "rows": rows, "runs": [{"rows": []}, {}]})
     assert streamed == capsys.readouterr().out
+
+
+async def test_with_lines_each_entry_is_a_line_and_the_rest_the_last(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def entries() -> AsyncIterator[bytes]:
+        for number in range(2):
+            yield msgspec.json.encode({"row_id": number, "text": "a\u202e"})
+
+    monkeypatch.setattr(sys, "argv", ["tablewright", "enrich", "--json=lines"])
+    await output.stream_json({"id": "t", "rows": entries(), "runs": [{"run_id": "r", "rows": entries()}]})
+    lines = capsys.readouterr().out.splitlines()
+    assert [json.loads(line).get("row_id") for line in lines] == [0, 1, 0, 1, None]
+    assert "\u202e" not in "".join(lines)
+    assert json.loads(lines[-1]) == {"id": "t", "runs": [{"run_id": "r"}]}

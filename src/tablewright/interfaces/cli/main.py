@@ -19,6 +19,7 @@ from tablewright.interfaces.cli import (  # noqa: F401  # they add their command
     enrich,
     find,
     health,
+    output,
     proposal,
     refresh,
     research,
@@ -87,7 +88,9 @@ def run_and_exit() -> None:
 def run_command_line() -> str | int | None:
     """Run the command of the arguments and return its exit code. Typer reports wrong use to people, but not as JSON."""
     try:
-        if code := app(standalone_mode="--json" not in sys.argv[1:]):
+        # Flags take no value; `asked_for_lines` looks at the arguments as they were typed.
+        arguments = ["--json" if each == "--json=lines" else each for each in sys.argv[1:]]
+        if code := app(arguments, standalone_mode=not output.asked_for_json()):
             return int(code)
     except (TablewrightError, WRONG_USE) as wrong:
         error = wrong if isinstance(wrong, TablewrightError) else UsageError(wrong.format_message())

@@ -69,8 +69,17 @@ def link_text(text: str, address: str) -> Text:
     return shown
 
 
+def asked_for_json() -> bool:
+    """Return True for --json, from the arguments: an error may come before any option is read."""
+    return "--json" in sys.argv[1:] or asked_for_lines()
+
+
+def asked_for_lines() -> bool:
+    return "--json=lines" in sys.argv[1:]
+
+
 def print_json(result: Any) -> None:
-    sys.stdout.write(json_text(result, indent=2) + "\n")
+    sys.stdout.write(json_text(result, indent=None if asked_for_lines() else 2) + "\n")
 
 
 def json_text(result: Any, indent: int | None = None) -> str:
@@ -79,9 +88,29 @@ def json_text(result: Any, indent: int | None = None) -> str:
 
 async def stream_json(result: Any) -> None:
     """Print a JSON document like `print_json`. Lists that are asynchronous iterators, also inside others, are written
-    entry by entry as they come, so that a table is never in memory as a whole. Bytes are JSON already."""
+    entry by entry as they come, so that a table is never in memory as a whole. Bytes are JSON already. With
+    --json=lines each entry is a line of its own, and the document without these lists is the last line."""
+    if asked_for_lines():
+        print_json(await print_entries(result))
+        return
     await write_json(result, "\n")
     sys.stdout.write("\n")
+
+
+async def print_entries(value: Any) -> Any:
+    """Print each entry of the asynchronous iterators on a line, and return the value without them."""
+    if isinstance(value, list):
+        return [await print_entries(each) for each in value]
+    if not isinstance(value, Mapping):
+        return value
+    kept = {}
+    for name, entry in value.items():
+        if isinstance(entry, AsyncIterator):
+            async for each in entry:
+                sys.stdout.write(escape_unsafe_characters(each.decode()) + "\n")
+        else:
+            kept[name] = await print_entries(entry)
+    return kept
 
 
 async def write_json(value: Any, line: str) -> None:
@@ -119,8 +148,7 @@ async def iterate_entries(
 
 def show_error(error: TablewrightError) -> None:
     """Print an error: as JSON if --json was given, else as sentences."""
-    # From the arguments, because the error may have come before any option was read.
-    if "--json" in sys.argv[1:]:
+    if asked_for_json():
         name = type(error).__name__
         print_json({"error": {"type": name, "message": error.what, "kept": error.kept, "advice": error.advice}})
     else:
@@ -353,7 +381,7 @@ class Bar(Progress):
             console=stderr(),
             transient=True,
             # A bar would garble logs, and programs that ask for JSON do not watch.
-            disable=not stderr().is_terminal or "--json" in sys.argv[1:],
+            disable=not stderr().is_terminal or asked_for_json(),
         )
         self._task = self.add_task(what, total=total)
 

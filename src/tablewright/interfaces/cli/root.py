@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import sys
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
@@ -27,7 +26,9 @@ app = typer.Typer(
     rich_markup_mode="rich",
 )
 
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON document on stdout.")]
+Json = Annotated[
+    bool, typer.Option("--json", help="Print one JSON document on stdout; --json=lines: each row on a line.")
+]
 Yes = Annotated[bool, typer.Option("--yes", help="Do not ask.")]
 # The heading of these options in --help, so that they are not taken for those of the command.
 FOR_THIS_COMMAND = "Settings for this command alone"
@@ -104,7 +105,7 @@ def load_confirmed_settings(
     try:
         return load_settings(flags, flag_as_written=option_for, on_invalid=on_invalid)
     except UntrustedFolder as refused:
-        if "--json" in sys.argv[1:] or not output.has_terminal():
+        if output.asked_for_json() or not output.has_terminal():
             raise
         output.print_note(refused.what)
         if not output.ask_yes_or_no("Do you trust this folder, now and from now on?"):
@@ -120,7 +121,7 @@ def option_for(setting: str) -> str:
 
 def say_how_to_add_a_model() -> None:
     """Print a hint in one line, unless --json was given."""
-    if "--json" not in sys.argv[1:]:
+    if not output.asked_for_json():
         output.print_note(
             "No model is configured, so only what is stated plainly is found. To use one, set TABLEWRIGHT_MODEL or "
             "--model: openai:NAME, anthropic:NAME, google:NAME, ollama:NAME or local:NAME."
