@@ -16,6 +16,7 @@ import asyncio
 import json
 import os
 import random
+import re
 import sys
 import tempfile
 import time
@@ -75,13 +76,18 @@ class Client:
         if body:
             head += f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n"
         self._writer.write(head.encode() + b"\r\n" + body)
-        answer = (await self._reader.readuntil(b"\r\n\r\n")).decode().lower()
-        _, _, length = answer.partition("content-length: ")
-        content = await self._reader.readexactly(int(length.split("\r\n")[0])) if length else b""
+        answer = (await self._reader.readuntil(b"\r\n\r\n")).decode()
+        length = header_value(answer, "Content-Length")
+        content = await self._reader.readexactly(int(length)) if length else b""
         return int(answer.split()[1]), answer, content
 
     def close(self) -> None:
         self._writer.close()
+
+
+def header_value(head: str, name: str) -> str:
+    found = re.search(rf"^{name}: (.*)\r$", head, re.IGNORECASE | re.MULTILINE)
+    return found[1] if found else ""
 
 
 @asynccontextmanager
@@ -180,8 +186,8 @@ async def measure(rows: int, people: int, rate: float, seconds: float, only: str
             async def ask_again(client: Client) -> tuple[int, str, bytes]:
                 """Send the tag of the last reply, as a client that keeps it does."""
                 found = await client.ask("GET", f"{at}/rows?limit=100", headers=tags.get(client, ""))
-                _, _, tag = found[1].partition("etag: ")
-                tags[client] = f"If-None-Match: {tag.split(chr(13))[0]}\r\n" if tag else ""
+                if tag := header_value(found[1], "ETag"):
+                    tags[client] = f"If-None-Match: {tag}\r\n"
                 return found
 
             kinds: dict[str, Ask] = {
