@@ -23,7 +23,13 @@ SOURCE = Path(__file__).parents[1] / "src" / "tablewright"
 OBJECTS = {"asking": "ask", "state": "shortlist", "_state": "shortlist", "_say": "shortlist"}
 WORDS = {"words": "report", "_words": "report"}
 # What knows the language, with the context of the texts that it is handed: `asking.translate("…")`, `words("…")`.
-BY_PACKAGE = {"reports": WORDS, "research": WORDS, "page": {"t": "page", **WORDS}, "table": {"t": "page"}}
+BY_PACKAGE = {
+    "reports": WORDS,
+    "research": WORDS,
+    "shortlist": {"say": "shortlist"},
+    "page": {"t": "page", **WORDS},
+    "table": {"t": "page"},
+}
 TYPES = {"AskText": "ask", "PageText": "page", "ReportText": "report", "ShortlistText": "shortlist"}
 HEADER = """\
 # The texts of Tablewright: {name}. English is in the code; scripts/texts.py brings this file up to date with it.

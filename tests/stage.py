@@ -142,6 +142,7 @@ class Stage:
         """A conversation with the adviser: what it says and proposes, and what the state is in the end."""
         turns = []
         limits = {"shortlist_products": products, "shortlist_queries": "10", "shortlist_seconds": UNHURRIED}
+        limits["shortlist_retries"] = "0"
         async with Services.open(self.settings(**limits)) as services:
             state = await services.store.shortlists.start()
             for message in messages:

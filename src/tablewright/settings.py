@@ -181,7 +181,7 @@ class Settings:
         30.0, "How long a shortlist waits for a search.", unit="seconds", ge=1, le=600
     )
     shortlist_retries: int = declare_setting(
-        0, "How often a shortlist looks for a product's empty cells again.", ge=0, le=2
+        2, "How often a shortlist looks for a product's empty cells again.", ge=0, le=2
     )
     research_searches: int = declare_setting(
         15, "How many searches research makes in all rounds together.", ge=1, le=200

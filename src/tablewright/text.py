@@ -78,16 +78,27 @@ def break_long_line(line: str) -> Iterator[str]:
 # ── personal data ────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
+_PERSONAL_DATA = re.compile(
+    r"[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63})+"
+    r"|\b[A-Z]{2}\d{2}(?:\s?[A-Z0-9]{4}){3,7}(?:\s?[A-Z0-9]{1,3})?\b"  # IBAN
+    r"|(?<![\w.,])\+?\(?\d(?:[\s()/-]{0,2}\d){8,18}(?![\w.,]\d)"  # telephone, card and account numbers
+)
+# A street with its number; goods are named alike ("12 Speed Road bike"), so the street must end its clause.
+_POSTAL_ADDRESS = re.compile(
+    r"\b\d{1,5}[a-zA-Z]?,? (?:[A-Z][\w'’.-]{0,30} ){1,4}"
+    r"(?:Street|St|Road|Rd|Avenue|Ave|Lane|Ln|Boulevard|Blvd|Crescent)\b\.?(?=\s{0,5}(?:[,;.!?\n]|$))"
+    r"(?:,? ?(?:[A-Z][\w'’-]{1,30},? ){0,4}(?:[A-Z]{1,2}\d[A-Z\d]? \d[A-Z]{2}|[A-Z]{2} \d{5}(?:-\d{4})?)\b)?"
+    r"|\b[A-ZÀ-Þ][\w'’.-]{1,40} \d{1,4} ?[a-z]?, ?\d{4,5} [A-ZÀ-Þ][\w-]{1,40}"  # Lange Gasse 12, 12345 Ort
+)
+
+
 def remove_personal_data(text: str) -> str:
-    return " ".join(
-        re.sub(
-            r"[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63})+"
-            r"|\b[A-Z]{2}\d{2}(?:\s?[A-Z0-9]{4}){3,7}(?:\s?[A-Z0-9]{1,3})?\b"
-            r"|(?<![\w.,])\+?\(?\d(?:[\s()/-]{0,2}\d){8,18}(?![\w.,]\d)",
-            " ",
-            text,
-        ).split()
-    )
+    return " ".join(_PERSONAL_DATA.sub(" ", text).split())
+
+
+def hide_personal_data(text: str) -> str:
+    """Return what a person typed with "…" for e-mail and postal addresses, telephone, card and account numbers."""
+    return _POSTAL_ADDRESS.sub("…", _PERSONAL_DATA.sub("…", text))
 
 
 # The part of a page that is split into sentences: it bounds time and memory.

@@ -132,3 +132,21 @@ async def test_with_lines_each_entry_is_a_line_and_the_rest_the_last(
     assert [json.loads(line).get("row_id") for line in lines] == [0, 1, 0, 1, None]
     assert "\u202e" not in "".join(lines)
     assert json.loads(lines[-1]) == {"id": "t", "runs": [{"run_id": "r"}]}
+
+
+def test_rows_that_a_grid_would_have_to_break_words_for_are_printed_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    columns = ("Product", "Variable temperature", "Official page")
+    row = ("Degree 15", "yes", "https://www.example.org/kettles/degree-15")
+
+    def printed(width: int) -> str:
+        console = Console(width=width, file=io.StringIO())
+        monkeypatch.setattr(output, "stdout", lambda: console)
+        output.print_grid_or_records(columns, [row, ("Swift 17", "", "https://example.org/17")])
+        return console.file.getvalue()  # type: ignore[attr-defined,no-any-return]
+
+    assert "┃ Product" in printed(80)
+    narrow = [line.rstrip() for line in printed(60).splitlines()]
+    assert narrow[0] == "Degree 15"
+    assert narrow[1] == "   Variable temperature: yes; Official page:"
+    assert narrow[2] == "   https://www.example.org/kettles/degree-15"
+    assert narrow[3:] == ["Swift 17", "   Official page: https://example.org/17"]

@@ -174,7 +174,18 @@ def test_what_is_not_known_to_meet_every_must_comes_after_all_that_is() -> None:
     found = ranked(products, *wishes)
     assert [each.name for each in found.ranked] == ["Known", "Open"]
     assert found.ranked[0].score >= found.ranked[1].score
-    assert "a must is not known to be met" in found.ranked[1].parts[-1].why
+    assert found.ranked[1].unknown == ("Keep warm wish: Keep warm was not looked for yet",)
+
+
+def test_what_is_not_known_never_comes_before_what_is_known_however_badly_it_meets_the_rest() -> None:
+    """Even if the score of those that are known is 0, which leaves nothing to lower."""
+    products = table(
+        Open={"Capacity": 2.0, "Boils in": 2.0},
+        Worst={"Capacity": 0.5, "Boils in": 9.0, "Keep warm": True},
+    )
+    wishes = (wish("Capacity", ">", "1 l", hard=False), wish("Boils in", "<", "3 min", hard=False))
+    found = ranked(products, wish("Keep warm", "=", "yes"), *wishes)
+    assert [each.name for each in found.ranked] == ["Worst", "Open"]
 
 
 def test_used_and_discontinued_things_are_left_out_unless_they_are_wanted() -> None:

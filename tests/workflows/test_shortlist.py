@@ -130,7 +130,7 @@ async def test_a_search_that_fails_is_said_and_can_be_tried_again(tmp_path: Path
 
 def test_what_a_search_may_take_is_a_setting_within_its_bounds() -> None:
     assert ShortlistLimits(**Settings().part("shortlist_")) == ShortlistLimits(
-        products=30, queries=12, seconds=300, search_seconds=30, retries=0
+        products=30, queries=12, seconds=300, search_seconds=30, retries=2
     )
     chosen = Settings(shortlist_products=50, shortlist_queries=15, shortlist_retries=2)
     assert (chosen.shortlist_products, chosen.shortlist_queries, chosen.shortlist_retries) == (50, 15, 2)
@@ -155,13 +155,13 @@ async def test_limits_on_candidates_and_on_the_time_of_a_search_hold(tmp_path: P
         )
         await chat.say("/form product: zorbler")
         text = await confirmed(ShortlistLimits(products=1))
-        assert "2 candidates found.\n1 of them is compared; the limit allows no more." in text
+        assert "2 pages found.\n1 of them is compared; the limit allows no more." in text
         assert "Only" not in text, "one was asked for"
 
 
 async def test_what_filling_one_cell_takes_is_said_in_the_singular(tmp_path: Path) -> None:
     pages = {"/": Page("Zorbler 3", "<p>The Zorbler 3 costs £20.</p>")}
-    async with small_web(pages) as web, chatting(web.settings(tmp_path)) as chat:
+    async with small_web(pages) as web, chatting(replace(web.settings(tmp_path), shortlist_retries=0)) as chat:
         reply = await chat.say("/form product: zorbler | budget: 50 GBP", CONFIRM)
         assert "Filling 1 cell takes at most 1 search and " in reply.text
 
@@ -172,18 +172,18 @@ async def test_few_that_are_found_and_none_that_meets_are_said_with_the_reason_a
         await chat.say("/form product: zorbler | budget: 10 GBP | nice: Shininess >= 3 lm")
         assert "Only 1 was found: there may be few of them." in (await chat.say(CONFIRM)).text
         reply = await chat.say(ENRICH)
-        assert "The only candidate does not meet the requirements:" in reply.text
+        assert "The only page does not meet the requirements:" in reply.text
         assert "Zorbler 3: Price is 20 GBP, wanted <= 10 GBP." in reply.text
         assert reply.buttons == (EDIT,)
         reply = await chat.say("/drop 1", CONFIRM)
-        assert "Shininess was found for none of the candidates." in reply.text
+        assert "Shininess was found for none of the pages." in reply.text
 
 
 async def test_candidates_of_which_nothing_could_be_found_out_are_a_problem_of_the_data(tmp_path: Path) -> None:
     pages = {"/": Page("Zorbler 3", "<p>Our best one.</p>"), "/4": Page("Zorbler 4", "<p>Our new one.</p>")}
     async with small_web(pages) as web, chatting(web.settings(tmp_path)) as chat:
         reply = await chat.say("/form product: zorbler | budget: 10 GBP | must: Height <= 3 cm", CONFIRM, ENRICH)
-        assert "Nothing could be found out about any of the 2 candidates" in reply.text
+        assert "Nothing could be found out about any of the 2 pages" in reply.text
         assert reply.cards == ()
         assert reply.buttons == (TRY_AGAIN, EDIT)
         assert len((await chat.table()).rows) == 2
@@ -254,7 +254,7 @@ async def test_cells_that_were_not_looked_for_in_time_can_be_gone_on_with(confir
 
 async def test_the_first_five_meet_every_hard_wish_as_far_as_it_is_known(advised: Chat) -> None:
     (said,) = [message.text for message in advised.state.messages if message.role == "advisor"][-1:]
-    assert said.index("candidates compared") < said.index("1. ") < said.index("Not checked: “quiet”")
+    assert said.index("pages compared") < said.index("1. ") < said.index("Not checked: “quiet”")
     table = await advised.table()
     top = [row for row_id in advised.state.shown for row in table.rows if row.id == row_id]
     assert len(top) == 5
@@ -279,16 +279,42 @@ async def test_a_hard_wish_that_no_cell_decides_is_said_on_the_card(advised: Cha
     assert [card for card in reply.cards if card.is_open] == doubted
     assert all(card.heading().endswith(", not known to meet every must") for card in doubted)
     assert re.search(r"; of \d+ it is not known whether they meet every must\.", reply.text)
-    scores = [card.score for card in reply.cards]
-    assert scores == sorted(scores, reverse=True)
     for one, other in itertools.pairwise(reply.cards):
-        assert one.score >= other.score
+        assert (one.is_open, one.row_id) < (other.is_open, other.row_id), "known to meet every must, then as found"
+
+
+async def test_without_a_model_nothing_is_ranked_or_called_a_candidate(advised: Chat) -> None:
+    text = "\n".join(reply.whole() for reply in (await advised.say("/all"), await advised.say("/soft 4", CONFIRM)))
+    assert "pages compared" in text
+    assert "Nothing is ranked without a model" in text
+    assert "candidate" not in text
+    assert [card.score for card in advised.replies[-1].cards] == [None] * 5
+    names = [row.cell(PRODUCT_COLUMN).value for row in (await advised.table()).rows]
+    products = [place for place, name in enumerate(names) if str(name).startswith("Ollivant Vario")]
+    assert max(products) < names.index("Electric kettles at Larderly – Larderly"), "product pages come first"
+
+
+async def test_words_without_a_model_lead_to_the_form_and_to_the_settings_of_the_model(chat: Chat) -> None:
+    text = (await chat.say("a quiet kettle under £50, please")).text
+    assert text.index("/form product:") < text.index("choose a model in the settings") < text.index("search words")
+
+
+async def test_personal_data_is_neither_kept_nor_sent(chat: Chat) -> None:
+    reply = await chat.say(
+        "a kettle; write to jo@example.org, or 12 High Street, London SW1A 1AA, card 4111 1111 1111 1111"
+    )
+    assert "replaced by “…”; it is neither kept nor sent" in reply.text
+    kept = msgspec.json.encode(await chat.app.store.shortlists.get(chat.state.id)).decode()
+    assert "a kettle; write to …, or …, card …" in kept
+    for private in ("jo@", "High Street", "SW1A", "4111"):
+        assert private not in kept
+    assert "replaced by" not in (await chat.say("Apple M2 8GB, 12 Speed Road bike, EN 60335, 1,500 GBP")).text
 
 
 async def test_a_value_that_only_one_unsure_source_states_is_flagged_on_the_card(advised: Chat) -> None:
     reply = await advised.say("/soft 4", CONFIRM)
     flagged = [said.text for card in reply.cards for said in card.said if said.text.startswith("Less sure: ")]
-    assert "Less sure: Material Brushed stainless steel (only copperpot.example says so)." in flagged
+    assert "Less sure: Price 34.00 GBP (only ollivant.example says so)." in flagged
 
 
 async def test_words_about_the_comparison_are_not_pretended_to_be_understood(advised: Chat) -> None:
@@ -334,7 +360,7 @@ async def test_relaxing_a_wish_ranks_what_is_there_before_anything_is_searched(a
     reply = await advised.say("/drop 1", "/must Power >= 3 kW")
     assert "Power would be looked up for them; if fewer than five are left then" in reply.text
     reply = await advised.say(f"/drop {len(advised.state.requirements.wishes)}")
-    assert "candidates meet" in reply.text
+    assert "pages meet" in reply.text
     assert reply.buttons == (CONFIRM, EDIT)
     reply = await advised.say(CONFIRM)
     assert "nothing new was searched" in reply.text

@@ -36,6 +36,8 @@ class Retrieved(Struct, frozen=True):
     content_hash: str = ""
     page_starts: tuple[int, ...] = ()
     links: tuple[str, ...] = ()
+    is_product: bool = False
+    """True if the page's markup says that it is about one product."""
 
     def words_at(self, start: int, end: int) -> str:
         """Return a span of the text, or of the title, which counts as one line after the text."""

@@ -142,7 +142,7 @@ class ShortlistLimits(Struct, frozen=True):
     products: int = 30
     queries: int = 12
     seconds: float = 300.0
-    retries: int = 0
+    retries: int = 2
     search_seconds: float = 30.0
 
 
@@ -204,6 +204,8 @@ class ScorePart(Struct, frozen=True):
     weight: float
     score: float
     why: str = ""
+    outcome: Literal["met", "missed", "unknown", "compared"] = "met"
+    """compared: a wish for the lowest or highest value, which no product misses."""
 
 
 class RankedProduct(Struct, frozen=True):
@@ -253,17 +255,27 @@ class ReplySentence(Struct, frozen=True):
     cells: tuple[CellRef, ...] = ()
 
 
+class CardLink(Struct, frozen=True):
+    label: str
+    url: str
+
+
 class Card(Struct, frozen=True):
     """One of the top candidates: its place, the reasons, and the trade-off."""
 
     place: int
     row_id: RowId
     name: str
-    score: float
+    score: float | None = None
+    """None without a model, which ranks nothing."""
     parts: tuple[ScorePart, ...] = ()
     said: tuple[ReplySentence, ...] = ()
     official_url: str = ""
     best_for: str = ""
+    rank_reason: str = ""
+    """What it meets and misses, in words; empty if `said` lists it."""
+    links: tuple[CardLink, ...] = ()
+    """The product's official page, and the page that states the price."""
     is_open: bool = False
     """True if it is unknown whether it meets every hard wish."""
 
@@ -306,6 +318,8 @@ class ChatMessage(Struct, frozen=True):
     role: Literal["user", "advisor"]
     text: str
     at: str = ""
+    is_aside: bool = False
+    """True if it was refused or is about something else: advice does not see it."""
 
 
 class Refinement(Struct, frozen=True):

@@ -30,6 +30,7 @@ from tablewright.operations.operation import (
 from tablewright.operations.paging import page_newest_first
 from tablewright.operations.paths import hide_existence
 from tablewright.operations.tables import Removed, TableFormat
+from tablewright.text import hide_personal_data
 
 if TYPE_CHECKING:
     from tablewright.engine.runs.kinds import RunContext
@@ -108,7 +109,12 @@ async def rank_shortlist(services: Services, request: GetShortlist) -> Ranking:
     state = await get_shortlist(services, request)
     if not state.table_id:
         return Ranking()
-    return rank_products(await services.store.tables.load(state.table_id), state.requirements, services.rates)
+    return rank_products(
+        await services.store.tables.load(state.table_id),
+        state.requirements,
+        services.rates,
+        is_scored=services.settings.model != "builtin",
+    )
 
 
 class TakeTurn(Request, frozen=True, kw_only=True):
@@ -148,7 +154,9 @@ async def take_turn(
             reporter.run = context
             return await work()
 
-        await services.store.shortlists.save(msgspec.structs.replace(state, unanswered=message))
+        # A run that goes on with the message needs no more of it than the conversation keeps.
+        unanswered = hide_personal_data(message)
+        await services.store.shortlists.save(msgspec.structs.replace(state, unanswered=unanswered))
         taken: Taken = await services.jobs.perform("shortlist", state.table_id, {"shortlist": state.id}, work=do_run)
         return taken
 

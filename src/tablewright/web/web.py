@@ -176,6 +176,7 @@ def make_retrieved(fetched: Fetched, reading: Reading) -> Retrieved:
         domain=registrable_domain(fetched.final_url),
         page_starts=reading.page_starts,
         links=reading.links,
+        is_product=reading.is_product,
     )
 
 

@@ -261,3 +261,23 @@ def test_links_are_relative_to_the_base_and_at_most_200() -> None:
 def test_a_page_without_text_is_unreadable(html: str) -> None:
     with pytest.raises(UnreadablePage, match="no text"):
         read_bytes(html.encode(), content_type="text/html", charset="", url="")
+
+
+@pytest.mark.parametrize(
+    ("head", "body", "expected"),
+    [
+        ("<meta property='og:type' content='product.item'>", "", True),
+        (
+            '<script type="application/ld+json">{"@graph": [{"@type": "Product"}, {"@type": "WebSite"}]}</script>',
+            "",
+            True,
+        ),
+        ('<script type="application/ld+json">[{"@type": "Product"}, {"@type": "Product"}]</script>', "", False),
+        ('<script type="application/ld+json">{"@type": "NewsArticle"}</script>', "", False),
+        ('<script type="application/ld+json">{broken</script>', "", False),
+        ("", "<div itemscope itemtype='https://schema.org/Product'>Anvil</div>", True),
+        ("", "<i itemtype='http://schema.org/Product'>A</i><i itemtype='http://schema.org/Product'>B</i>", False),
+    ],
+)
+def test_markup_says_whether_a_page_is_about_one_product(head: str, body: str, expected: bool) -> None:
+    assert page(f"<p>Anvil</p>{body}", head).is_product is expected

@@ -203,6 +203,19 @@ def build_grid(
     return table
 
 
+def print_grid_or_records(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
+    """Print a grid, or if a grid would have to break words to fit, each row as its name and a line of its values."""
+    console, lines = stdout(), [list(row) for row in rows]
+    grid = build_grid("", columns, lines)
+    if console.measure(grid, options=console.options.update(width=10_000)).minimum <= console.width:
+        console.print(grid)
+        return
+    for name, *values in lines:
+        console.print(harmless_text(name), style="bold", highlight=False)
+        known = [f"{column}: {value}" for column, value in zip(columns[1:], values, strict=True) if value]
+        console.print(Padding.indent(harmless_text("; ".join(known), 4_000), 3), highlight=False)
+
+
 def print_json_or_lines(
     as_json: bool, whole: Any, empty: str, columns: Sequence[str], lines: Iterable[Sequence[str | Text]]
 ) -> None:

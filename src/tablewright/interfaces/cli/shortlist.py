@@ -151,21 +151,19 @@ def match_button(said: str, buttons: tuple[str, ...]) -> str:
 
 
 def print_advice(reply: ChatReply, language: str = "") -> None:
-    from tablewright.messages.catalogue import localize_figure, translate
-
     console = output.stdout()
     for said in reply.said:
         output.print_prose(said.text, 4_000)
     if reply.rows:
-        console.print(output.build_grid("", list(reply.columns), [list(row) for row in reply.rows]))
+        output.print_grid_or_records(reply.columns, reply.rows)
     for card in reply.cards:
-        score = translate("shortlist", "score {score}", language, score=localize_figure(f"{card.score:.2f}", language))
-        console.print(output.harmless_text(f"{card.heading(language)} ({score})", 260), highlight=False)
+        console.print(output.harmless_text(card.heading(language), 260), highlight=False)
         for said in card.said:
             output.print_prose(said.text, 1_000, indent=3)
-        parts = "; ".join(f"{part.why}: {localize_figure(f'{part.score:.2f}', language)}" for part in card.parts)
-        if parts:
-            output.print_prose(parts, 2_000, indent=3, style="dim")
+        if card.rank_reason:
+            output.print_prose(card.rank_reason, 2_000, indent=3, style="dim")
+        for link in card.links:
+            output.print_prose(f"{link.label}: {link.url}", 2_000, indent=3, style="dim")
     for offer in reply.listings:
         at = f" ({output.format_local_time(offer.at)})" if offer.at else ""
         output.print_prose(f"{offer.text(language)}{at} {offer.url}", 600, indent=2)

@@ -417,17 +417,12 @@ def show_candidate_card(best: Card, table_id: str) -> None:
                     show_remark(t("Best for {best_for}", best_for=display_text(best.best_for, 80)))
                 if best.is_open:
                     show_chip(translate("shortlist", "not known to meet every must", page_language()))
-            score = show_chip(f"{best.score:.2f}")
-            score.props["aria-label"] = t("Score {score} of 1", score=f"{best.score:.2f}")
         for each in best.said:
             show_sentence(each, table_id)
-        if best.parts:
-            with ui.expansion(t("Score breakdown")).props("dense"), ui.element("div").classes("tw-parts"):
-                for part in best.parts:
-                    show_paragraph(f"{part.field}: {part.why}" if part.why else part.field)
-                    figures = {"score": f"{part.score:.2f}", "weight": f"{part.weight:.2f}"}
-                    field = display_text(part.field, 60)
-                    progress_bar(part.score, t("{field}: {score} of 1, weight {weight}", field=field, **figures))
+        if best.rank_reason:
+            show_remark(display_text(best.rank_reason, 2_000))
+        for link in best.links:
+            show_web_link(link.label, link.url)
 
 
 def listing_line(offer: ShopListing) -> Sequence[GridContent]:

@@ -43,6 +43,7 @@ def read_html(html: str, url: str) -> Reading:
         canonical=markup.canonical,
         language=markup.language,
         published=markup.published,
+        is_product=markup.is_product,
     )
 
 
@@ -241,6 +242,7 @@ class PageMarkup:
     description: str = ""
     base: str = ""
     """The address that relative ones refer to."""
+    is_product: bool = False
     facts: list[tuple[str, str]] = field(default_factory=list)
 
 
@@ -257,6 +259,7 @@ def read_markup(root: _Element, url: str) -> PageMarkup:
     found.canonical = absolute_url(canonical or metas.get("og:url", ""), found.base)
     found.language = _find_language(root, metas)
     found.description = metas.get("description") or metas.get("og:description", "")
+    found.is_product = metas.get("og:type", "").partition(".")[0] == "product" or _count_products(root) == 1
     statements = [*_read_json_facts(root), *_read_microdata(root), *_meta_facts(metas)]
     found.facts = _limit_repeats(statements)
     found.published = _find_publication_date(root, metas)
@@ -350,6 +353,22 @@ def _json_scripts(root: _Element) -> Iterator[str]:
     for script in root.iter("script"):
         if "ld+json" in (script.get("type") or "") and script.text and len(script.text) <= MAX_JSON_CHARACTERS:
             yield script.text
+
+
+def _count_products(root: _Element) -> int:
+    """Count the products that schema.org data describe at its top level: a list of offers has many, or has them inside
+    of a list."""
+    kinds = [element.get("itemtype", "") for element in root.iterfind(".//*[@itemtype]")]
+    count = sum(kind.endswith("//schema.org/Product") for kind in kinds)
+    for script in _json_scripts(root):
+        try:
+            data = json.loads(script, strict=False)
+        except (ValueError, RecursionError):
+            continue
+        data = data.get("@graph", data) if isinstance(data, dict) else data
+        nodes = data if isinstance(data, list) else [data]
+        count += sum("Product" in _schema_types(node) for node in nodes if isinstance(node, dict))
+    return count
 
 
 def _read_json_facts(root: _Element) -> Iterator[tuple[str, str]]:

@@ -21,6 +21,8 @@ class Reading(Struct, frozen=True):
     published: str = ""
     """`YYYY-MM-DD` if the page states it in its markup, else empty."""
     page_starts: tuple[int, ...] = ()
+    is_product: bool = False
+    """True if its markup says that it is about one product; many product pages do not say so."""
 
 
 class UnreadablePage(Exception):

@@ -6,7 +6,7 @@ The model only words the advice; order, scores and verdicts come from `ranking`.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import msgspec
 
@@ -24,6 +24,7 @@ from tablewright.domain.shortlist import (
     TOP_CANDIDATES,
     TRY_AGAIN,
     Card,
+    CardLink,
     ChatReply,
     RankedProduct,
     Ranking,
@@ -99,7 +100,7 @@ class Advisor:
     ) -> None:
         self._context = context
         self._state = state
-        self._say = state.translate
+        self._say = context.translate_for(state)
         self._table = table
         self._ranking = ranking
         self._said = said
@@ -124,7 +125,7 @@ class Advisor:
         notes = [
             *ranking.notes,
             *self._notes,
-            *describe_sparse_columns(self._table, state),
+            *describe_sparse_columns(self._table, state, self._say),
             describe_unchecked(state),
             describe_unverified(advice.left_out, state),
             problem,
@@ -219,6 +220,12 @@ class Advisor:
         )
         compared: ShortlistText[str] = "{count} candidate compared{out}.|{count} candidates compared{out}."
         sentences = [self._say(compared, count=len(self._table.rows), out=out)]
+        if self._context.tools.model is None:
+            # English, like all that is said only without a model, which alone can tell the language.
+            sentences.append(
+                "Nothing is ranked without a model: the pages are in the order in which they were found, product pages "
+                "before others, and those that state every must first."
+            )
         if len(ranking.ranked) > TOP_CANDIDATES:
             sentences.append(self._say("The first {count}:", count=TOP_CANDIDATES))
         if ranking.excluded and len(ranking.ranked) < TOP_CANDIDATES:
@@ -253,13 +260,40 @@ class Advisor:
             place=place,
             row_id=each.row_id,
             name=each.name,
-            score=each.score,
+            score=each.score if self._context.tools.model is not None else None,
             parts=each.parts,
             said=(*said, *make_sentences(self._prices(row.cell(PRICE_COLUMN)), unknown, less_sure)),
             official_url=cell_text(row.cell(PAGE_COLUMN)) or cell_text(row.cell(FOUND_AT_COLUMN)),
             best_for=advised.best_for if advised is not None else "",
+            rank_reason=self._explain_rank(each) if advised is not None else "",
+            links=tuple(self._links(row)),
             is_open=bool(each.unknown),
         )
+
+    def _explain_rank(self, product: RankedProduct) -> str:
+        """Say what a product meets and misses; hard wishes that no cell decides have a sentence of their own."""
+        by_outcome: dict[str, list[str]] = {}
+        for part in product.parts:
+            name = localize_column_name(part.field, self._state.language)
+            if part.outcome != "unknown":
+                by_outcome.setdefault(part.outcome, []).append(part.why)
+            elif not any(part.why in each for each in product.unknown):
+                by_outcome.setdefault("unknown", []).append(name)
+        texts: ShortlistText[dict[str, str]] = {
+            "met": "Meets: {values}.",
+            "compared": "Compared: {values}.",
+            "missed": "Misses: {values}.",
+            "unknown": "Not known: {values}.",
+        }
+        found = ((text, "; ".join(dict.fromkeys(by_outcome.get(key, ())))) for key, text in texts.items())
+        return " ".join(self._say(text, values=values) for text, values in found if values)
+
+    def _links(self, row: Row) -> Iterator[CardLink]:
+        if page := cell_text(row.cell(PAGE_COLUMN)):
+            yield CardLink(label=localize_column_name(PAGE_COLUMN, self._state.language), url=page)
+        price = row.cell(PRICE_COLUMN)
+        if price.value is not None and (stated := next((each for each in price.evidence if each.domain), None)):
+            yield CardLink(label=self._say("Price at {seller}", seller=stated.domain), url=stated.origin)
 
     def _prices(self, cell: Cell) -> str:
         """Name the prices of several sellers, or "" if there is only one."""
@@ -312,7 +346,7 @@ def describe_unverified(count: int, state: ShortlistState) -> str:
     )
 
 
-def describe_sparse_columns(table: Table, state: ShortlistState) -> list[str]:
+def describe_sparse_columns(table: Table, state: ShortlistState, say: Callable[..., str]) -> list[str]:
     """Report columns that hardly any candidate has a value for."""
     found, all_ = [], len(table.rows)
     for field in comparison_fields(table):
@@ -324,12 +358,10 @@ def describe_sparse_columns(table: Table, state: ShortlistState) -> list[str]:
         if count_pending(table, [field]):
             continue  # not looked for is not absent
         if table.rows and not known:
-            found.append(state.translate("{column} was found for none of the candidates.", column=column))
+            found.append(say("{column} was found for none of the candidates.", column=column))
         elif all_ - known >= 0.8 * all_:
             # Up to here a gap is a matter of single products; beyond it the column itself is the problem.
             found.append(
-                state.translate(
-                    "{column}: found for {count} of {all} candidates only.", column=column, count=known, all=all_
-                )
+                say("{column}: found for {count} of {all} candidates only.", column=column, count=known, all=all_)
             )
     return found

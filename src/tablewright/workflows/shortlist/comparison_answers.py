@@ -64,7 +64,7 @@ class ComparisonAnswers:
         self.comparison = ProductComparison(context, state)
         self._context = context
         self._state = state
-        self._say = state.translate
+        self._say = context.translate_for(state)
 
     async def show(self, turn: TurnTaken) -> ChatReply:
         table, language = await self.comparison.table(), self._state.language

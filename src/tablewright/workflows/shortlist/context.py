@@ -44,6 +44,13 @@ class TurnContext:
     folder: Path | None = None
     perform: Callable[[TurnWork], Awaitable[Taken]] = do_at_once
 
+    def translate_for(self, state: ShortlistState) -> Callable[..., str]:
+        """Return the translation of texts about products. Without a model pages stand for products, so the texts, which
+        are English then, do not call them candidates."""
+        if self.tools.model is not None:
+            return state.translate
+        return lambda text, /, **values: state.translate(text.replace("candidate", "page"), **values)
+
     async def speak(self, language: str) -> None:
         await translate_lines("shortlist", language, self.tools.model, self.tell)
 
@@ -58,5 +65,8 @@ class TurnContext:
         return await self.store.tables.load(state.table_id) if state.table_id else Table(id="", name="")
 
     def ranking(self, table: Table, state: ShortlistState) -> Ranking:
-        """Rank the products of the table by the current requirements."""
-        return rank_products(table, state.requirements, self.rates, state.language)
+        """Rank the products of the table by the current requirements. Without a model nothing is ranked: code cannot
+        tell a product's page from a list or an article."""
+        return rank_products(
+            table, state.requirements, self.rates, state.language, is_scored=self.tools.model is not None
+        )

@@ -7,6 +7,7 @@ Pure functions of the table and the requirements.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 from msgspec import structs
 
@@ -36,7 +37,7 @@ from tablewright.domain.shortlist import (
 )
 from tablewright.domain.text import cell_text, format_value, shorten_text
 from tablewright.llm.tasks.shortlist.conditions import budget_currency
-from tablewright.messages.catalogue import localize_figure, translate
+from tablewright.messages.catalogue import translate
 from tablewright.values.money import ExchangeRates
 from tablewright.values.units import format_with_unit
 
@@ -44,7 +45,11 @@ from tablewright.values.units import format_with_unit
 UNKNOWN, SOFT_UNKNOWN = 0.5, 0.3
 
 
-def rank_products(table: Table, requirements: Requirements, rates: ExchangeRates, language: str = "") -> Ranking:
+def rank_products(
+    table: Table, requirements: Requirements, rates: ExchangeRates, language: str = "", *, is_scored: bool = True
+) -> Ranking:
+    """Evaluate every wish on every product. Unless `is_scored`, those that meet every must come before those of which
+    that is not known, and both keep the order of the table."""
     judged = ProductJudge(table, requirements, rates, language)
     ranked: list[tuple[tuple[int, float], RankedProduct]] = []
     excluded: list[ExcludedProduct] = []
@@ -53,9 +58,18 @@ def rank_products(table: Table, requirements: Requirements, rates: ExchangeRates
             excluded.append(out)
         else:
             ranked.append((judged.price_order(row), judged.ranked(row)))
-    least = min((each.score for _, each in ranked if not each.unknown), default=1.0)
-    ranked = [(price, lower_uncertain_score(each, least, language)) for price, each in ranked]
-    ranked.sort(key=lambda each: (-each[1].score, len(each[1].unknown), each[0], each[1].row_id))
+    if is_scored:
+        # A product with an unknown hard wish ranks after all that meet every one; its score says so, too.
+        least = min((each.score for _, each in ranked if not each.unknown), default=1.0)
+        ranked = [
+            (price, structs.replace(each, score=round(each.score * least, 4)) if each.unknown else each)
+            for price, each in ranked
+        ]
+        ranked.sort(
+            key=lambda each: (bool(each[1].unknown), -each[1].score, len(each[1].unknown), each[0], each[1].row_id)
+        )
+    else:
+        ranked.sort(key=lambda each: bool(each[1].unknown))
     excluded.sort(key=lambda each: (not each.near, each.missed, each.row_id))
     prices = {row.id: about for row in table.rows if (about := judged.about(row))}
     euros = {row.id: judged.price(row) for row in table.rows if isinstance(row.cell(PRICE_COLUMN).value, Money)}
@@ -66,20 +80,6 @@ def rank_products(table: Table, requirements: Requirements, rates: ExchangeRates
         prices=prices,
         euros=euros,
     )
-
-
-def lower_uncertain_score(product: RankedProduct, least: float, language: str) -> RankedProduct:
-    """Scale the score of a product with an unknown hard wish, so that it ranks after all that meet every one."""
-    if not product.unknown or least >= 1.0:
-        return product
-    why = translate(
-        "shortlist",
-        "a must is not known to be met: {share} of the score counts",
-        language,
-        share=localize_figure(f"{least:.2f}", language),
-    )
-    part = ScorePart(field=PRODUCT_COLUMN, weight=0.0, score=least, why=why)
-    return structs.replace(product, score=round(product.score * least, 4), parts=(*product.parts, part))
 
 
 class ProductJudge:
@@ -145,10 +145,10 @@ class ProductJudge:
         parts: list[ScorePart] = []
         unknown: list[str] = []
         for wish in self._wishes:
-            score, why = self._score(row, wish)
-            if wish.hard and score == UNKNOWN and wish not in self._ends:
-                unknown.append(f"{wish.words}: {why}")
-            parts.append(ScorePart(field=wish.column, weight=1.0, score=score, why=why))
+            part = self._score(row, wish)
+            if wish.hard and part.outcome == "unknown":
+                unknown.append(f"{wish.words}: {part.why}")
+            parts.append(part)
         whole = sum(part.weight for part in parts)
         score = sum(part.weight * part.score for part in parts) / whole if whole else 1.0
         name = cell_text(row.cell(PRODUCT_COLUMN))
@@ -156,25 +156,29 @@ class ProductJudge:
             row_id=row.id, name=name, score=round(score, 4), parts=tuple(parts), unknown=tuple(unknown)
         )
 
-    def _score(self, row: Row, wish: Wish) -> tuple[float, str]:
+    def _score(self, row: Row, wish: Wish) -> ScorePart:
         shown = self.shown(row, wish)
+        make = partial(ScorePart, field=wish.column, weight=1.0)
         if wish in self._ends:
             value = self._number(row, wish.column)
             ends = self._ends[wish]
             if value is None or ends is None:
-                return 0.0, self.translate("{column} is not known", wish)  # no better than the worst known value
+                # No better than the worst known value.
+                return make(score=0.0, why=self.translate("{column} is not known", wish), outcome="compared")
             low, high = ends
             best = high if wish.operator == "highest" else low
             share = 1.0 if low == high else 1 - abs(best - value) / (high - low)
-            return round(share, 4), self.translate("{column} {value}", wish, value=shown)
+            why = self.translate("{column} {value}", wish, value=shown)
+            return make(score=round(share, 4), why=why, outcome="compared")
         verdict = self.verdict(row, wish)
         if verdict.truth == "not stated":
-            return UNKNOWN if wish.hard else SOFT_UNKNOWN, verdict.reason
+            return make(score=UNKNOWN if wish.hard else SOFT_UNKNOWN, why=verdict.reason, outcome="unknown")
         if verdict.truth == "match":
-            return 1.0, self.translate("{column} {value}", wish, value=shown)
-        return 0.0, self.translate(
+            return make(score=1.0, why=self.translate("{column} {value}", wish, value=shown))
+        missed = self.translate(
             "{column} {value}, wanted {wanted}", wish, value=shown, wanted=describe_wanted(wish, self._language)
         )
+        return make(score=0.0, why=missed, outcome="missed")
 
     def translate(self, text: str, wish: Wish, /, **values: str) -> str:
         column = localize_column_name(wish.column, self._language)

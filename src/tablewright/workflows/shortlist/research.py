@@ -151,7 +151,8 @@ class ProductSearch:
         self._context.tell(Step(type="thinking", detail="Choosing what to compare them by."))
         outcome = await decide(ProposeColumns(), asked, model, self._context.tell)
         state = structs.replace(state, proposed=outcome.decided, columns=(), waiting="fields")
-        lines = [state.translate("{count} candidate found.|{count} candidates found.", count=count), *found.notes]
+        say = self._context.translate_for(state)
+        lines = [say("{count} candidate found.|{count} candidates found.", count=count), *found.notes]
         if outcome.degraded:
             lines.append(state.translate("The columns are those of your wishes alone: {why}", why=outcome.degraded))
         return await self.proposed(state, make_sentences(*lines))
@@ -220,7 +221,8 @@ class ProductSearch:
             return await present_comparison(
                 self._context, state, (*make_sentences(heading), *said), notes=notes, new=names
             )
-        none = [state.translate("{column} was found for none of the candidates.", column=name) for name in names]
+        say = self._context.translate_for(state)
+        none = [say("{column} was found for none of the candidates.", column=name) for name in names]
         return state, make_reply(
             (*make_sentences(heading), *said), *none, *notes
         )  # the order and the advice stay as they are
@@ -310,10 +312,15 @@ class ProductExploration(Gathering):
             await self._plan(like, broader=False)
             if not self.products:
                 await self._plan(like, broader=True)
+            if self.model is None:
+                self.products.sort(key=lambda each: not self._is_product_page(each))
             products = self._most_suitable(min(most or self._limits.products, self._limits.products, MAX_CANDIDATES))
             # Opened now, so that the first cells are read from pages that are already there.
             await self.open([each.official_url for each in products if each.official_url])
         return self._outcome(products, most)
+
+    def _is_product_page(self, product: Product) -> bool:
+        return any(page.is_product for each in product.evidence if (page := self.page_of(each.origin)))
 
     async def _plan(self, like: str, *, broader: bool) -> None:
         most = self._limits.queries - len(self.queries) if broader else self._limits.queries

@@ -31,6 +31,7 @@ from tablewright.domain.shortlist import (
 )
 from tablewright.errors import UsageError
 from tablewright.llm.tasks.shortlist.turn import TurnIntent, TurnTaken
+from tablewright.text import hide_personal_data
 from tablewright.workflows.shortlist.advice import describe_unverified, present_comparison
 from tablewright.workflows.shortlist.comparison import ProductComparison
 from tablewright.workflows.shortlist.comparison_answers import ComparisonAnswers
@@ -59,17 +60,21 @@ class Shortlist:
     async def turn(self, state_id: str, message: str) -> Taken:
         """Load the state, take the turn, save the state; return both with the reply."""
         state = await self._context.store.shortlists.get(state_id)
-        said = remove_marks(message).strip()
+        typed = remove_marks(message).strip()
+        said = hide_personal_data(typed)
         await self._context.speak(state.language)
         routed = await self._routed(add_message(state, "user", said), said)
         if callable(routed):
-            return await self._context.perform(partial(self._end_turn, routed))
-        return await self._save(*routed)
+            return await self._context.perform(partial(self._end_turn, routed, is_hidden=said != typed))
+        return await self._save(*routed, is_hidden=said != typed)
 
-    async def _end_turn(self, work: TurnWork) -> Taken:
-        return await self._save(*await work())
+    async def _end_turn(self, work: TurnWork, *, is_hidden: bool) -> Taken:
+        return await self._save(*await work(), is_hidden=is_hidden)
 
-    async def _save(self, state: ShortlistState, reply: ChatReply) -> Taken:
+    async def _save(self, state: ShortlistState, reply: ChatReply, *, is_hidden: bool) -> Taken:
+        if is_hidden:
+            hidden = state.translate("Personal data in your message was replaced by “…”; it is neither kept nor sent.")
+            reply = structs.replace(reply, notes=(*reply.notes, *make_sentences(hidden)))
         reply = structs.replace(reply, buttons=tuple(state.translate(label) for label in reply.buttons))
         state = structs.replace(
             add_message(state, "advisor", reply.whole(state.language)), buttons=reply.buttons, unanswered=""
@@ -100,6 +105,9 @@ class Shortlist:
         turn = structs.replace(
             turn, said=(*turn.said, *make_sentences(note, describe_unverified(turn.left_out, state)))
         )
+        if turn.intent in ("refuse", "talk"):
+            aside = structs.replace(state.messages[-1], is_aside=True)
+            state = structs.replace(state, messages=(*state.messages[:-1], aside))
         return await self._carried_out(state, turn, said)
 
     async def _carried_out(self, state: ShortlistState, turn: TurnTaken, message: str) -> Taken | TurnWork:
@@ -274,8 +282,9 @@ class Shortlist:
         """Say how many existing candidates meet the changed requirements, before anything is searched."""
         ranking = self._context.ranking(await self._context.table(state), state)
         count, all_ = len(ranking.ranked), len(ranking.ranked) + len(ranking.excluded)
+        say = self._context.translate_for(state)
         sentences = [
-            state.translate(
+            say(
                 "{count} of {all} candidates meets this, as far as is known.|"
                 "{count} of {all} candidates meet this, as far as is known.",
                 all=all_,

@@ -51,13 +51,15 @@ async def understand_message(context: TurnContext, state: ShortlistState, said: 
     if model is None:
         if state.table_id or not said:
             not_read = (
-                "There is no model, so your words were not read, and nothing was done. Use a command; /help lists them."
+                "There is no model, so your words were not read, and nothing was done. Choose a model in the settings, "
+                "or use a command; /help lists them."
             )
             return TurnTaken(intent="talk", requirements=state.requirements), not_read if said else ""
         wanted = structs.replace(state.requirements, product_type=normalize_whitespace(said))
         return TurnTaken(intent="wish", requirements=wanted, is_ready=True), (
-            "There is no model, so your words were not read as a wish: they are search words, and nothing of them is "
-            "checked. Say what must be checked with the form or with commands; /help lists them."
+            "There is no model, so your words were not read as a wish. Fill in the form (/form product: kettle | "
+            "budget: 50 GBP | must: Capacity >= 1 l), or choose a model in the settings. Otherwise they are search "
+            "words, and nothing of them is checked."
         )
     wished = {column_key(wish.column) for wish in state.requirements.wishes}
     # The last offers of shops, so that the model can answer questions about them.

@@ -157,8 +157,8 @@ def format_row_cells(row: Row, fields: Sequence[Field], ranking: Ranking, langua
 
 
 def user_messages(state: ShortlistState) -> tuple[str, ...]:
-    """Return the user's messages without buttons and commands."""
-    theirs = [each.text for each in state.messages if each.role == "user"]
+    """Return the user's messages about the purchase, without buttons and commands."""
+    theirs = [each.text for each in state.messages if each.role == "user" and not each.is_aside]
     return tuple(text for text in theirs if not find_button(text) and not text.startswith("/"))
 
 
