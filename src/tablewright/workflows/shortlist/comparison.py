@@ -226,7 +226,7 @@ class ProductComparison:
                 worth_searching=partial(choose_fields_to_search, table, self._requirements, self._context.rates),
             ),
             only=only,
-            concurrency=self._context.concurrency or len(table.rows) or None,  # all at once, so that they share calls
+            concurrency=self._context.concurrency,
             retry=RetryPolicy(attempts=1 + self._context.limits.retries),
             policy=self._context.policy,
         )
