@@ -6,7 +6,7 @@ the cells that it was written from. Anything said in other words is the model's 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict
@@ -137,14 +137,14 @@ def prove_written_cell(asked: CellsToWrite, field: Field, reply: Written) -> Wri
         return WrittenCell()
     value = parse_written_value(said, field)
     basis, holding = find_basis_in_row(said, value, field, inputs)
-    prove_written_value(basis, said, value, field, inputs)
+    prove_written_value(basis, said, value, field, inputs, holding)
     named = {name.strip().casefold() for name in reply.used}
     used = tuple(column for column in holding or tuple(inputs) if column.casefold() in named)
     columns = used or holding or tuple(inputs)
-    rule = next(filter(None, (find_proving_rule(said, inputs[column], field) for column in columns)), "")
-    return WrittenCell(
-        value=value, basis=basis, converted_by=conversion_rule(rule) if basis == "converted" else "", columns=columns
-    )
+    rule = ""
+    if basis == "converted":
+        rule = next(filter(None, (find_proving_rule(said, inputs[column], field) for column in columns)), "")
+    return WrittenCell(value=value, basis=basis, converted_by=conversion_rule(rule), columns=columns)
 
 
 def parse_written_value(said: str, field: Field) -> Value:
@@ -184,11 +184,15 @@ def find_basis_in_row(
     return "judged", ()
 
 
-def prove_written_value(basis: Basis, said: str, value: Value, field: Field, inputs: Mapping[str, str]) -> None:
+def prove_written_value(
+    basis: Basis, said: str, value: Value, field: Field, inputs: Mapping[str, str], holding: Sequence[str]
+) -> None:
     """Raise Unproved if the value, or a figure in it, is not in the row."""
     columns = ", ".join(inputs)
     if field.type in PROVABLE_TYPES:
-        if not any(find_proving_rule(said, text, field) for text in inputs.values()):
+        # The cells that state it come first: they prove it at once, and to look through the others takes longest.
+        first = (*holding, *inputs)
+        if not any(find_proving_rule(said, inputs[column], field) for column in first):
             advice = " A scale is a column with options, a computation a formula." if field.type == "number" else ""
             raise Unproved(f"{said[:60]!r} is not in {columns}; a {field.type} is picked out of the row.{advice}")
     elif basis != "stated" and not field.options and field.type != "boolean":
