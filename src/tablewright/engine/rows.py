@@ -31,9 +31,7 @@ WINDOW_ROWS = 2_000
 # at most 40 rows. A small run has smaller ones, about 96 in all, so that several workers share it and finish together;
 # but none smaller than the rows in progress at once, or a worker would wait for its next slice.
 MAX_SLICE_ROWS = 40
-SMALL_SLICE, SLICES = 5, 96
-# Slices of a computed run, and the most rows of one: see `Rows.slices`.
-COMPUTED_SLICES, LARGEST_COMPUTED = 8, 10 * WINDOW_ROWS
+SMALL_SLICE = 5
 
 
 async def read_windows(
@@ -114,9 +112,9 @@ class Rows:
             of_row.setdefault(at[0], []).append(at)
         todos = []
         if computed:
-            size = min(LARGEST_COMPUTED, max(WINDOW_ROWS, math.ceil(len(row_ids) / COMPUTED_SLICES)))
+            size = min(10 * WINDOW_ROWS, max(WINDOW_ROWS, math.ceil(len(row_ids) / 8)))
         else:
-            size = min(MAX_SLICE_ROWS, max(SMALL_SLICE, at_once, math.ceil(len(row_ids) / SLICES)))
+            size = min(MAX_SLICE_ROWS, max(SMALL_SLICE, at_once, math.ceil(len(row_ids) / 96)))
         for some in split_batches(row_ids, most=size):
             only = None if self.only is None else tuple(at for row_id in some for at in of_row[row_id])
             todos.append(SliceWork(row_ids=some, only=only))
@@ -226,8 +224,8 @@ class SliceEntry:
 
 # ── the history of a row: what earlier runs tried, and what people said of its cells ─────────────────────────────────
 
-# The newest remarks on a cell, and characters of a value or a note in one: they are part of every prompt.
-MAX_REMARKS, MAX_REMARK_CHARACTERS = 3, 160
+# Of a value or a note in a remark, which is part of every prompt.
+MAX_REMARK_CHARACTERS = 160
 
 
 class RunHistory:
@@ -275,7 +273,7 @@ class RunHistory:
         is_open = {name for name in self._names if row.cell(name).needs_work}
         earlier = tuple(attempt for attempt in known.attempts if is_open.intersection(attempt.columns))
         # The newest remarks are last, and they are the ones that hold.
-        said = {name: remarks[-MAX_REMARKS:] for name, remarks in known.remarks.items() if remarks and name in is_open}
+        said = {name: remarks[-3:] for name, remarks in known.remarks.items() if remarks and name in is_open}
         rejected = {name for name, remarks in said.items() if is_rejected(remarks, flagged=name in known.flagged)}
         asked_again = self._again or bool(rejected)
         return Feedback(

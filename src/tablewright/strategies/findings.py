@@ -391,9 +391,6 @@ def _find_ambiguity_in(want: FieldQuery, value: Value, text: str, figures: Seque
 
 # ── figures in a quote that could be the value ───────────────────────────────────────────────────────────────────────
 
-# Four digits without a separator: "1,987" is a count.
-_BARE_YEAR = re.compile(r"[12]\d{3}")
-
 
 def find_figures(field: Field, value: Value, text: str) -> Iterator[ReadFigure]:
     """Yield everything in the text that could be a value of the field."""
@@ -433,7 +430,8 @@ def _find_numbers(want: FieldQuery, value: Value, text: str) -> Iterator[ReadFig
     units = {measure.start: measure.unit for measure in read_measures(text)}
     for number in read_numbers(text):
         written = text[number.start : number.end]
-        is_year = bool(_BARE_YEAR.fullmatch(written)) and EARLIEST_YEAR <= number.value <= LATEST_YEAR
+        # Four digits without a separator: "1,987" is a count.
+        is_year = bool(re.fullmatch(r"[12]\d{3}", written)) and EARLIEST_YEAR <= number.value <= LATEST_YEAR
         unit = "percent" if number.percent else units.get(number.start, "")
         is_own = is_same_figure(number.value, value)
         far = () if number.high is None else (number.high,)

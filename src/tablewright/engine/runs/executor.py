@@ -54,8 +54,6 @@ log = logging.getLogger(__name__)
 # Seconds between two looks for runs that were asked to stop.
 LOOK_SECONDS = 0.4
 
-# Pauses between two attempts to write the end of a run, doubled each time: a full disk may stay full for hours.
-FIRST_END_RETRY_SECONDS, MAX_END_RETRY_SECONDS = 1.0, 60.0
 # Seconds that the tools of a run stay open between two of its slices.
 LINGER_SECONDS = 5.0
 # Opens the tools for a run of these settings and this person; they close with the stack.
@@ -78,7 +76,8 @@ class UnwrittenEnd:
 
     write: Callable[[], Awaitable[None]]
     due: float
-    pause: float = FIRST_END_RETRY_SECONDS
+    pause: float = 1.0
+    """Seconds to the next attempt, doubled each time up to a minute: a full disk may stay full for hours."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -269,7 +268,7 @@ class RunExecutor:
             await write()
         except (DiskFull, Unreachable) as problem:
             # The caller gets the error at once; a disk may stay full for hours.
-            self._unended[run_id] = UnwrittenEnd(write=write, due=time.monotonic() + FIRST_END_RETRY_SECONDS)
+            self._unended[run_id] = UnwrittenEnd(write=write, due=time.monotonic() + UnwrittenEnd.pause)
             log.warning("The end of the run cannot be written and is retried: %s", problem, extra={"run": run_id})
             raise
 
@@ -281,7 +280,7 @@ class RunExecutor:
             try:
                 await end.write()
             except (DiskFull, Unreachable):
-                end.pause = min(2 * end.pause, MAX_END_RETRY_SECONDS)
+                end.pause = min(2 * end.pause, 60.0)
                 end.due = time.monotonic() + end.pause
             else:
                 self._unended.pop(run_id, None)

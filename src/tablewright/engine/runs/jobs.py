@@ -42,8 +42,6 @@ if TYPE_CHECKING:
 
 # The executor takes a second to import; a process that starts no run does not wait for it.
 
-# Settings that choose the model and the search, and their addresses.
-CONNECTION_SETTINGS = ("model", "model_base_url", "model_fallback", "model_timeout", "search", "sources")
 # Seconds between two checks that some process works on an awaited run.
 LOOK_SECONDS = 3.0
 # Seconds that other processes have to stop a run.
@@ -236,7 +234,8 @@ class Jobs:
         run = await self._store.runs.get(run_id)
         now: dict[str, str] = {}
         if with_current_settings and "settings" in run.spec:
-            now = {name: self._toolboxes.settings.shared[name] for name in CONNECTION_SETTINGS}
+            choosing = ("model", "model_base_url", "model_fallback", "model_timeout", "search", "sources")
+            now = {name: self._toolboxes.settings.shared[name] for name in choosing}
             if run.table_id and await self._store.imports.is_sample(run.table_id):
                 now |= SAMPLE_WEB_SETTINGS
         await (await self._open_executor()).heartbeat.take(run_id, now, self._store.database.acting)
