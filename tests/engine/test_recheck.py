@@ -22,8 +22,8 @@ from tablewright.operations.files import export_table_file, import_table_file
 from tablewright.operations.fill import RecheckResult, RecheckTable, plan_fill
 from tablewright.services import Services
 from tablewright.store.store import Store
-from tablewright.strategies.open_web import open_web
 from tablewright.web.source import Query, SearchResponse
+from tablewright.web.web import open_web
 from tests.pages import Page, SmallWeb, small_web
 
 NAMES = ("Kestrelworks", "Quillon Robotics", "Halden Foods")

@@ -20,7 +20,7 @@ from tablewright.operations.operation import TableRequest
 from tablewright.operations.tables import remove_table
 from tablewright.services import Services
 from tablewright.settings import Settings
-from tablewright.strategies.strategy import FIRST_ATTEMPT, Feedback, Tell, Trace
+from tablewright.strategies.strategy import FIRST_ATTEMPT, Feedback, StepFeed, Tell, Trace
 from tests.answering import Answering, Cells, columns, form, said, text_of
 from tests.llm.endpoint import Asked, Endpoint, Reply, running_endpoint
 from tests.pages import Page, SmallWeb, small_web
@@ -299,7 +299,7 @@ class Failing:
 async def looked_at(answer: Failing) -> dict[str, Finding]:
     fields = [Field(name="City"), Field(name="CEO")]
     retry = RetryLoop(answer, fields, RetryPolicy(), record=lambda row_id, attempt: None)
-    return {each.field: each for each in await retry(Row(id=1), Trace())}
+    return {each.field: each for each in await retry(Row(id=1), Trace(Row(id=1), StepFeed()))}
 
 
 async def test_an_attempt_that_fails_leaves_what_was_found_before() -> None:

@@ -12,10 +12,10 @@ from tablewright.domain.retrieved import Refusal, Retrieved
 from tablewright.sandbox.limits import SandboxLimits
 from tablewright.settings import Settings
 from tablewright.store.store import Store
-from tablewright.strategies.open_web import open_web
 from tablewright.web import web as web_module
 from tablewright.web.fetch.fetcher import Fetched, Fetcher, FetchPolicy, FetchTrip, SiteDeadline, judge_response
 from tablewright.web.fetch.guard import FetchResponse
+from tablewright.web.web import open_web
 from tests.growth import grows_in_proportion
 from tests.hostile import MB, multiplying_robots, swelling_pdf, unharmed
 from tests.web.fetch.site import Site, answer

@@ -10,10 +10,9 @@ import pytest
 
 from tablewright.domain.retrieved import Refusal, Retrieved
 from tablewright.store.store import Store
-from tablewright.strategies.open_web import open_web
 from tablewright.web.provenance import Provenance, track_provenance
 from tablewright.web.source import Query
-from tablewright.web.web import Web
+from tablewright.web.web import Web, open_web
 from tests.pages import Page, SmallWeb, small_web
 
 ABOUT = "Acme Turbines builds 3 MW rotors in Port Merrin. Its 12 depots are in 48 towns. 東京に本社があります。"

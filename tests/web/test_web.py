@@ -12,10 +12,9 @@ import pytest
 from tablewright.domain.retrieved import Refusal, Retrieved
 from tablewright.domain.run import measure_usage
 from tablewright.store.store import Store
-from tablewright.strategies.open_web import open_web
 from tablewright.web.fetch.fetcher import FetchPolicy
 from tablewright.web.source import Query
-from tablewright.web.web import Web
+from tablewright.web.web import Web, open_web
 from tests.pages import Page, SmallWeb, small_web
 
 ACME = Page(title="Acme Turbines", body="<p>Acme Turbines was founded in 1987 in Port Merrin, by the old harbour.</p>")

@@ -19,9 +19,8 @@ from tablewright.errors import SearchError
 from tablewright.sample.server import SampleWeb
 from tablewright.settings import Settings
 from tablewright.store.store import Store
-from tablewright.strategies.open_web import open_web
 from tablewright.web.source import Query
-from tablewright.web.web import Web, is_lasting_refusal
+from tablewright.web.web import Web, is_lasting_refusal, open_web
 from tests.pages import Page, SmallWeb, small_web
 from tests.strategies.running import fill
 

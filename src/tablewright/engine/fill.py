@@ -59,11 +59,12 @@ from tablewright.secrets import mask_secrets
 from tablewright.store.runs import Slice
 from tablewright.store.store import Store
 from tablewright.store.workers import unregistered_owner
-from tablewright.strategies.model_calls import ModelCalls
 from tablewright.strategies.strategy import (
     NO_TOOLS,
     Answer,
     FunctionStrategy,
+    ModelCalls,
+    StepFeed,
     Task,
     Tools,
     Trace,
@@ -138,6 +139,7 @@ class FillRun:
         self._watched_tools = tools.watched_by(self._breaker, calls)
         self.rows_at_once = strategy.rows_at_once(self._task, calls.size)
         self._deferred: dict[RowId, DeferredRow] = {}
+        self._steps = StepFeed()
         self._attempts: dict[RowId, list[Attempt]] = {}
         self._is_second_pass = self._left_rows = self._defers = False
         self.watch = watch
@@ -447,7 +449,21 @@ class FillRun:
                         await self._answer_row(answer, *waiting.popleft())
 
         self._workers = [asyncio.create_task(worker()) for _ in range(self.rows_at_once)]
-        await wait_for_workers(self._workers)
+        follower = asyncio.create_task(self._follow_steps())
+        try:
+            await wait_for_workers(self._workers)
+        finally:
+            follower.cancel()
+            self._tell_new_steps()
+
+    async def _follow_steps(self) -> None:
+        while True:
+            await self._steps.wait_for_new()
+            self._tell_new_steps()
+
+    def _tell_new_steps(self) -> None:
+        for row, step in self._steps.take_new():
+            self._tell_step(step, row)
 
     async def _recall(self, rows: Sequence[Row]) -> None:
         """Load the history of these rows."""
@@ -472,7 +488,7 @@ class FillRun:
             self._tell("row_skipped", row_id=row.id, label=label, detail=f"the cap of {self._cap()} is reached")
             await self._buffer.flush_in_time()
             return
-        trace = Trace(lambda step: self._tell_step(step, row))
+        trace = Trace(row, self._steps)
         problem = "the strategy gave no answer"
         findings: dict[str, Finding] = {}
         meter, failures = UsageMeter(), RowFailures()
@@ -502,6 +518,9 @@ class FillRun:
             problem = mask_secrets(f"{type(error).__name__}: {error}")
             trace(Step(type="error", detail=problem))
             findings, steps = {}, [(step, of) for step, of in trace.steps if self._is_ours or is_valid_step(step)]
+
+        # Before the row is reported as done.
+        self._tell_new_steps()
 
         def conclude() -> None:
             given = RowAnswer(row, as_of, open_fields, findings, steps, problem, meter.usage)

@@ -31,8 +31,8 @@ from tablewright.llm.tasks.plan_columns import ColumnsToPlan, PlanColumns
 from tablewright.llm.text_budget import TEXT_LIMITS
 from tablewright.store.runs import SliceWork
 from tablewright.store.store import Store
-from tablewright.strategies.model_calls import ModelCalls
 from tablewright.strategies.strategy import (
+    ModelCalls,
     OpenTools,
     Strategy,
     Task,

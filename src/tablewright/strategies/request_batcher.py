@@ -23,8 +23,7 @@ from tablewright.domain.run import Usage, UsageMeter, measure_usage, record_usag
 from tablewright.llm.budget import copy_payer, optional_request
 from tablewright.llm.tasks.decision import Decision, Outcome, Prompt, answers_by_name, decide, reply_by_name
 from tablewright.llm.text_budget import TEXT_LIMITS, RequestBatch
-from tablewright.strategies.model_calls import ModelCalls
-from tablewright.strategies.strategy import ROWS_PER_CALL, Task, Tell
+from tablewright.strategies.strategy import ROWS_PER_CALL, ModelCalls, Task, Tell
 
 if TYPE_CHECKING:
     from tablewright.llm.model import LanguageModel

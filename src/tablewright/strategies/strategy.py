@@ -11,8 +11,11 @@ It may be `async`, and may return findings, which have evidence, instead of valu
 
 from __future__ import annotations
 
+import asyncio
 import inspect
-from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
+from contextlib import asynccontextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, runtime_checkable
 
@@ -22,7 +25,6 @@ from tablewright.domain.text import cell_text
 from tablewright.errors import UsageError
 from tablewright.llm.text_budget import TEXT_LIMITS
 from tablewright.plugins import Plugin, find_plugins, is_plain_function, plugin_names, suggest_plugin
-from tablewright.strategies.model_calls import ModelCalls
 from tablewright.threads import run_in_foreign_thread
 from tablewright.web.breaker import WatchedSource, watch_model
 
@@ -50,22 +52,89 @@ class Tell(Protocol):
     def __call__(self, step: Step, *fields: str) -> None: ...
 
 
-class Trace:
-    """The steps of one row, as its strategy reports them; `report` gets each when it happens."""
+# True inside a call that has its turn, so that a call within it needs no second one.
+_has_turn: ContextVar[bool] = ContextVar("has_turn", default=False)
 
-    def __init__(self, report: Callable[[Step], None] = lambda step: None) -> None:
+
+class ModelCalls:
+    """The limit on what a run has in flight, over all its rows and slices in this process: at most `size` model calls,
+    and as many searches, since more would only hit the limits of a search engine."""
+
+    def __init__(self, size: int) -> None:
+        self.size = size
+        self.searches = asyncio.Semaphore(size)
+        self.begun = 0
+        """Calls in flight, and those that wait for their turn."""
+        self.rows_to_come: set[object] = set()
+        """Rows that are about to ask, or wait for others to share a call with."""
+        self._turns = asyncio.Semaphore(size)
+
+    @property
+    def free(self) -> int:
+        return max(0, self.size - self.begun)
+
+    @asynccontextmanager
+    async def call(self) -> AsyncIterator[None]:
+        """Wait until a call may be made; it is in flight inside."""
+        if _has_turn.get():
+            yield
+            return
+        self.begun += 1
+        try:
+            async with self.turn():
+                yield
+        finally:
+            self.begun -= 1
+
+    @asynccontextmanager
+    async def turn(self) -> AsyncIterator[None]:
+        """Wait for the turn of a call that the caller has counted as `begun`."""
+        async with self._turns:
+            token = _has_turn.set(True)
+            try:
+                yield
+            finally:
+                _has_turn.reset(token)
+
+
+class StepFeed:
+    """The steps of the rows in progress, in the order in which they happened. The engine reads them for all rows: a
+    strategy calls nothing above it."""
+
+    def __init__(self) -> None:
+        self._new: list[tuple[Row, Step]] = []
+        self._is_new = asyncio.Event()
+
+    def add(self, row: Row, step: Step) -> None:
+        self._new.append((row, step))
+        self._is_new.set()
+
+    def take_new(self) -> list[tuple[Row, Step]]:
+        """Return the steps since the last call."""
+        new, self._new = self._new, []
+        self._is_new.clear()
+        return new
+
+    async def wait_for_new(self) -> None:
+        await self._is_new.wait()
+
+
+class Trace:
+    """The steps of one row, as its strategy reports them; each goes into `feed` when it happens."""
+
+    def __init__(self, row: Row, feed: StepFeed) -> None:
         self.steps: list[tuple[Step, tuple[str, ...]]] = []
         """Each step with its fields; no field means the whole row."""
         self.focus: tuple[str, ...] = ()
         """The fields of steps that name none."""
-        self._report = report
+        self._row, self._feed = row, feed
 
     def __call__(self, step: Step, *fields: str) -> None:
         # Refused here, where the trace of the error still names the strategy.
         if not isinstance(step, Step):
             raise TypeError(f"a {type(step).__name__} is not a Step")
         self.steps.append((step, fields or self.focus))
-        self._report(step)
+        self._feed.add(self._row, step)
 
 
 # Answers one row: reports its steps, and returns a finding for each of the fields. An answer that holds resources for

@@ -116,7 +116,8 @@ class Toolbox:
     async def _open_places(self, places: tuple[str, ...], seen: Store | None) -> Source:
         if places == ("docs",):
             return (await self.open_corpus(seen)).source
-        from tablewright.strategies.open_web import CombinedSource, open_web
+        from tablewright.web.source import CombinedSource
+        from tablewright.web.web import open_web
 
         if self._web is None:
             self._web = await self._stack.enter_async_context(
@@ -144,7 +145,7 @@ class Toolbox:
     async def open_pages(self) -> Web:
         """Return the web for callers that only read pages: a broken search provider does not matter to them."""
         if self._pages is None:
-            from tablewright.strategies.open_web import open_web
+            from tablewright.web.web import open_web
 
             opened = open_web(self._settings, self._store, searches=False)
             self._pages = await self._stack.enter_async_context(opened)

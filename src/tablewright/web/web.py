@@ -17,16 +17,22 @@ import asyncio
 import hashlib
 import math
 import time
+from collections.abc import AsyncIterator, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import timedelta
+from typing import TYPE_CHECKING
 
+import httpx2
 import msgspec
 
 from tablewright.domain.model import Struct
 from tablewright.domain.retrieved import Refusal, Retrieved
 from tablewright.domain.run import Usage, record_usage
 from tablewright.errors import OverBudget, SearchError
+from tablewright.keys import trusted_certificates
 from tablewright.observe import count_event
 from tablewright.sandbox.sandbox import Sandbox
+from tablewright.settings import Settings
 from tablewright.store.cache import Cache, Pages, StoredPage, is_older_than
 from tablewright.store.records import utc_now
 from tablewright.threads import SingleFlight
@@ -35,8 +41,12 @@ from tablewright.web.fetch.guard import registrable_domain
 from tablewright.web.provenance import current_provenance, explain_private_words
 from tablewright.web.read.reader import LIMITS, read_fetched
 from tablewright.web.read.reading import Reading
-from tablewright.web.search.provider import RetryingSearch
+from tablewright.web.search.provider import NoSearch, RetryingSearch, SearchProvider, find_search_provider
 from tablewright.web.source import Query, SearchResponse
+
+if TYPE_CHECKING:
+    from tablewright.llm.budget import Budget
+    from tablewright.store.store import Store
 
 
 class Web:
@@ -351,3 +361,58 @@ def is_lasting_refusal(refusal: Refusal) -> bool:
     if status in (408, 425, 429) or 500 <= status < 600:
         return False
     return refusal.reason == "blocked" or 200 <= status < 300 or 400 <= status < 500
+
+
+@asynccontextmanager
+async def open_web(
+    settings: Settings,
+    store: Store,
+    budget: Budget | None = None,
+    *,
+    searches: bool = True,
+    given: SearchProvider | None = None,
+) -> AsyncIterator[Web]:
+    """Open the web. With the setting `search = sample` it is the small fictional web, served from this process over
+    real HTTP. `given` is a search provider that replaces the one of the settings."""
+    async with AsyncExitStack() as stack:
+        search, engine, names = settings.search, settings.search, {}
+        if search == "sample" and given is None:
+            # Loaded only where it is searched.
+            from tablewright.sample.server import SampleWeb
+
+            sample = await stack.enter_async_context(SampleWeb())
+            search, engine, names = f"searxng:{sample.search_url}", f"sample {sample.edition}", sample.names
+        client = await stack.enter_async_context(httpx2.AsyncClient(verify=trusted_certificates()))
+        key = settings.search_api_key
+        provider = given or (find_search_provider(search, api_key=key, client=client) if searches else NoSearch())
+        policy = fetch_policy(settings, names, world=engine)
+        fetcher = await stack.enter_async_context(Fetcher(policy, slots=store.shared_limits))
+        kept = WebCache(
+            store.pages,
+            store.cache,
+            # Results in another language are other results, so they are cached apart.
+            engine=" ".join(filter(None, (engine, settings.search_language))),
+            policy=policy,
+            offline=settings.offline,
+        )
+        searching = RetryingSearch(
+            provider,
+            price=settings.search_price,
+            budget=budget,
+            per_second=settings.search_requests_per_second or 0.0,
+            slots=store.shared_limits,
+            language=settings.search_language,
+        )
+        web = Web(searching, fetcher, kept)
+        stack.push_async_callback(web.close)
+        yield web
+
+
+def fetch_policy(settings: Settings, names: Mapping[str, str], *, world: str) -> FetchPolicy:
+    return FetchPolicy(
+        allow=frozenset(host.lower() for host in settings.fetch_allow),
+        delay=settings.fetch_delay,
+        robots=settings.fetch_robots,
+        names=names,
+        world=world,
+    )

@@ -45,8 +45,7 @@ from tablewright.store.records import new_id, utc_now
 from tablewright.store.runs import Slice, SliceTotals
 from tablewright.store.store import Store
 from tablewright.store.workers import QUEUE_OWNER_PREFIX
-from tablewright.strategies.model_calls import ModelCalls
-from tablewright.strategies.strategy import OpenTools, find_strategy
+from tablewright.strategies.strategy import ModelCalls, OpenTools, find_strategy
 from tablewright.web.breaker import CircuitBreaker
 
 log = logging.getLogger(__name__)
