@@ -164,7 +164,7 @@ class RetryingSearch:
         self._available = availability_of("search", provider.name)
         self._clock = clock
         self._answered_at = self._rests_until = -math.inf
-        self._hangs = SearchError("")
+        self._hangs: SearchError | None = None
         """The error for searches during the rest."""
         self._is_down = False
         """The last search failed after all retries: until one succeeds, each is tried only once."""
@@ -183,7 +183,7 @@ class RetryingSearch:
 
     async def _ask(self, query: Query) -> Sequence[Hit]:
         started = self._clock()
-        if started < self._rests_until:
+        if self._hangs and started < self._rests_until:
             raise SearchError(self._hangs.what, advice=self._hangs.advice, retryable=True)
         for usual in (*WAITS, None):
             try:
