@@ -20,10 +20,11 @@ from tablewright.domain.retrieved import is_document_id
 from tablewright.domain.shortlist import ShortlistState
 from tablewright.store import schema
 from tablewright.store.database import StorePart, read_transaction, write_transaction
-from tablewright.store.ledger import charge_bytes, count_utf8_bytes, set_bytes, stored_utf8_bytes
+from tablewright.store.ledger import charge_bytes, set_bytes, stored_utf8_bytes
 from tablewright.store.records import (
     RecordMapper,
     clean_for_storage,
+    count_utf8_bytes,
     in_batches,
     insert_many,
     new_id,

@@ -24,16 +24,17 @@ from tablewright.domain.retrieved import Retrieved, hash_content
 from tablewright.errors import NotFound
 from tablewright.store import schema
 from tablewright.store.cache import Cache, store_text
-from tablewright.store.contents import delete_contents
 from tablewright.store.conversations import delete_researches
 from tablewright.store.database import Database, StorePart, read_transaction, write_transaction
-from tablewright.store.ledger import charge_bytes, count_utf8_bytes, set_bytes, stored_utf8_bytes
+from tablewright.store.ledger import charge_bytes, set_bytes, stored_utf8_bytes
 from tablewright.store.records import (
     ERASED_EDIT_KIND,
     MAX_DOCUMENTS_PER_QUERY,
     RecordMapper,
     build_upsert,
     clean_for_storage,
+    count_utf8_bytes,
+    delete_contents,
     fetch_among,
     in_batches,
     insert_many,

@@ -43,20 +43,25 @@ from tablewright.domain.history import CellVersion, Change, StaleCell
 from tablewright.domain.model import Cell, Field, Row, RowId, Status, Table, make_given_cell
 from tablewright.errors import NotFound
 from tablewright.store import schema
-from tablewright.store.contents import content_text, store_cells, store_fields, texts_of_entry, whole_text
 from tablewright.store.database import StorePart, read_transaction, write_transaction
-from tablewright.store.ledger import charge_acting, charge_bytes, count_utf8_bytes
+from tablewright.store.ledger import charge_acting, charge_bytes
 from tablewright.store.records import (
     RecordMapper,
     clean_for_storage,
+    content_text,
+    count_utf8_bytes,
     decode_cell,
     decode_given,
     fetch_among,
     insert_many,
     put_record,
     split_given,
+    store_cells,
+    store_fields,
+    texts_of_entry,
     to_json_text,
     utc_now,
+    whole_text,
 )
 from tablewright.store.schema import cells, changes, contents, edits, fields, origins, rows, tables
 from tablewright.store.staleness import (

@@ -15,10 +15,19 @@ from tablewright.domain.model import Attempt, Cell, RowId, Struct, Value, make_g
 from tablewright.domain.proposal import CellAt
 from tablewright.domain.text import format_value, shorten_text
 from tablewright.store import schema
-from tablewright.store.contents import content_text, texts_of_entry
 from tablewright.store.database import StorePart, read_transaction, repeatable_transaction
-from tablewright.store.ledger import charge_run, count_utf8_bytes
-from tablewright.store.records import build_upsert, decode_cell, decode_given, fetch_among, insert_many, to_json_text
+from tablewright.store.ledger import charge_run
+from tablewright.store.records import (
+    build_upsert,
+    content_text,
+    count_utf8_bytes,
+    decode_cell,
+    decode_given,
+    fetch_among,
+    insert_many,
+    texts_of_entry,
+    to_json_text,
+)
 from tablewright.store.schema import attempts, cells, changes, edits, operations, proposals, rows, runs
 from tablewright.store.tables import (
     MAX_INTEGER,

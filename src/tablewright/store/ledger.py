@@ -331,11 +331,6 @@ def format_metered_amount(what: MeteredResource, amount: float) -> str:
     return f"${amount:,.2f}" if what == "dollars" else f"{amount:,.3g} MB"
 
 
-def count_utf8_bytes(*texts: str | None) -> int:
-    """Return the bytes of these texts in UTF-8."""
-    return sum(len(text) if text.isascii() else len(text.encode()) for text in texts if text)
-
-
 def stored_utf8_bytes(connection: Connection, column: ColumnElement[Any]) -> ColumnElement[int]:
     """Return the bytes of a stored text, 0 for none. The `length` of SQLite counts characters, but of a blob bytes."""
     is_sqlite = connection.dialect.name == "sqlite"

@@ -12,17 +12,19 @@ from tablewright.domain.model import Field, column_key
 from tablewright.domain.proposal import CellAt, ProposalHead, ProposalStatus, ProposedCell, Selection
 from tablewright.errors import NotFound, UsageError
 from tablewright.store import schema
-from tablewright.store.contents import pack_steps, store_cells
-from tablewright.store.ledger import count_utf8_bytes, stored_utf8_bytes
+from tablewright.store.ledger import stored_utf8_bytes
 from tablewright.store.records import (
     MAX_IDS_PER_QUERY,
     RecordMapper,
     build_upsert,
+    count_utf8_bytes,
     decode_field,
     decode_fields,
     in_batches,
     insert_many,
     new_id,
+    pack_steps,
+    store_cells,
     to_json_text,
     utc_now,
 )

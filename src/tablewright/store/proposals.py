@@ -28,7 +28,6 @@ from tablewright.domain.edits import AddField, ChangeField, Edit
 from tablewright.domain.model import Cell, Field, RowId
 from tablewright.domain.proposal import EVERY_CELL, ApplyOutcome, CellAt, ProposalHead, ProposedCell, Review, Selection
 from tablewright.errors import NotFound, UsageError
-from tablewright.store.contents import content_text, read_operation, select_operations, store_cells
 from tablewright.store.database import StorePart, read_transaction, repeatable_transaction, write_transaction
 from tablewright.store.edit_log import EditWriter, append_log_entries, close_change, last_write_seq
 from tablewright.store.ledger import charge_bytes, charge_table
@@ -46,7 +45,16 @@ from tablewright.store.proposal_queries import (
     settle_proposal,
     unknown_cell_error,
 )
-from tablewright.store.records import MAX_IDS_PER_QUERY, decode_cell, fetch_among, insert_select
+from tablewright.store.records import (
+    MAX_IDS_PER_QUERY,
+    content_text,
+    decode_cell,
+    fetch_among,
+    insert_select,
+    read_operation,
+    select_operations,
+    store_cells,
+)
 from tablewright.store.schema import cells, contents, edits, operations, proposals, rows
 from tablewright.store.sharing import sees_all
 from tablewright.store.staleness import LogEntry, mark_outdated

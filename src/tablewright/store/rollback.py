@@ -14,10 +14,9 @@ from tablewright.domain.history import Rollback
 from tablewright.domain.model import column_key
 from tablewright.errors import NotFound, UsageError
 from tablewright.store import schema
-from tablewright.store.contents import content_text
 from tablewright.store.database import StorePart, write_transaction
 from tablewright.store.edit_log import append_log_entries, close_change, last_write_seq, set_row_removed, update_field
-from tablewright.store.records import ERASED_EDIT_KIND, decode_field, insert_select
+from tablewright.store.records import ERASED_EDIT_KIND, content_text, decode_field, insert_select
 from tablewright.store.schema import cells, changes, edits, fields, tables
 from tablewright.store.staleness import CELL_KINDS, LogEntry, mark_outdated
 from tablewright.store.tables import TableHead, read_table_head, same_cell

@@ -36,9 +36,9 @@ from tablewright.domain.run import (
 )
 from tablewright.errors import NotFound, RunEnded, Superseded
 from tablewright.store.database import StorePart, read_transaction, repeatable_transaction
-from tablewright.store.ledger import SpentSoFar, charge_run, charge_table, count_utf8_bytes, record_spent
+from tablewright.store.ledger import SpentSoFar, charge_run, charge_table, record_spent
 from tablewright.store.proposal_queries import add_operations, create_proposal
-from tablewright.store.records import RecordMapper, new_id, to_json_text, utc_now
+from tablewright.store.records import RecordMapper, count_utf8_bytes, new_id, to_json_text, utc_now
 from tablewright.store.schema import run_events, run_slices, runs, tables
 from tablewright.store.sharing import is_visible
 from tablewright.store.tables import read_table_head

@@ -15,8 +15,7 @@ from sqlalchemy import ColumnElement, Connection, Select, Subquery, exists, func
 
 from tablewright.domain.history import StaleCell
 from tablewright.domain.model import Cell, RowId, make_given_cell
-from tablewright.store.contents import content_text, texts_of_entry
-from tablewright.store.records import decode_cell, decode_given, fetch_among
+from tablewright.store.records import content_text, decode_cell, decode_given, fetch_among, texts_of_entry
 from tablewright.store.schema import cells, edits, rows
 from tablewright.store.tables import TableHead, same_row
 

@@ -21,11 +21,12 @@ from tablewright.errors import NotFound
 from tablewright.store.database import StorePart, read_transaction, repeatable_transaction, write_transaction
 from tablewright.store.documents import count_corpus_change
 from tablewright.store.edit_log import append_log_entries, close_change, read_stored_cells
-from tablewright.store.ledger import charge_table, count_utf8_bytes, stored_utf8_bytes
+from tablewright.store.ledger import charge_table, stored_utf8_bytes
 from tablewright.store.records import (
     RecordMapper,
     acquire_advisory_lock,
     build_upsert,
+    count_utf8_bytes,
     decode_cell,
     fetch_among,
     in_batches,

@@ -18,13 +18,11 @@ from tablewright.domain.rowkey import row_key
 from tablewright.domain.text import cell_text
 from tablewright.errors import NotFound, did_you_mean
 from tablewright.store import schema
-from tablewright.store.contents import content_text, delete_contents, store_cells
 from tablewright.store.conversations import delete_researches
 from tablewright.store.database import StorePart, read_transaction, repeatable_transaction, write_transaction
 from tablewright.store.ledger import (
     charge_acting,
     charge_bytes,
-    count_utf8_bytes,
     refuse_disk_use,
     remaining_disk_bytes,
 )
@@ -34,14 +32,18 @@ from tablewright.store.records import (
     acquire_advisory_lock,
     build_upsert,
     clean_for_storage,
+    content_text,
+    count_utf8_bytes,
     decode_cell,
     decode_field,
     decode_given,
+    delete_contents,
     in_batches,
     insert_many,
     make_slug,
     new_id,
     split_given,
+    store_cells,
     to_json_text,
     utc_now,
 )
