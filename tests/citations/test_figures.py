@@ -82,6 +82,11 @@ def test_beside_its_calculation_a_result_may_be_a_round_number(said: str, missin
     assert find_unproved_figures("About £146,000 each.", [], [result]) == ["146,000"]
 
 
+@pytest.mark.parametrize(("result", "missing"), [(100_400.0, []), (99_600.0, []), (104_000.0, ["100,000"])])
+def test_a_round_number_is_right_in_its_first_three_digits(result: float, missing: list[str]) -> None:
+    assert find_unproved_figures("About £100,000 each.", [], [result], round_numbers=True) == missing
+
+
 @pytest.mark.parametrize(
     "calculation", ["1577 - 9", "1577 ** 2", "__import__('os')", "1577 / 0", "(" * 300, "1577 -", "9 if 1 else 2"]
 )

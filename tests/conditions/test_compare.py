@@ -72,6 +72,11 @@ def test_a_period_has_two_ends() -> None:
     assert [judge(date(day), *quarter).truth for day in days] == ["no match", "match", "match", "no match"]
 
 
+def test_a_range_with_one_end_decides_nothing_and_says_why() -> None:
+    verdict = judge(parse_comparable("12 kg"), "between", "10 kg")
+    assert (verdict.truth, verdict.reason) == ("not stated", "a range needs two ends")
+
+
 def test_a_name_is_the_same_whatever_its_case_and_punctuation() -> None:
     assert is_same_name("AEON CO. (M) BHD", "Aeon Co (M) Bhd.")
     assert is_same_name("99 SPEED MART S/B", "99 Speedmart S/B (519537-X)")

@@ -126,3 +126,9 @@ def test_an_amount_survives_its_conversion_into_every_currency_and_back() -> Non
         assert there is not None
         assert there > 0
         assert BUNDLED_RATES.convert(there, currency, "EUR") == pytest.approx(100)
+
+
+def test_currencies_that_are_tied_to_the_euro_have_that_rate() -> None:
+    # The lev was fixed by law; the krone may leave its central rate by 2.25 percent.
+    assert BUNDLED_RATES.convert(100, "EUR", "BGN") == pytest.approx(195.583, rel=0.001)
+    assert BUNDLED_RATES.convert(100, "EUR", "DKK") == pytest.approx(746.038, rel=0.0225)

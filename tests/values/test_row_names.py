@@ -202,6 +202,7 @@ def test_case_and_spacing_do_not_matter(name: str) -> None:
         ("Acme Photo Editor 8.0", "Acme Photo Editor 8"),
         ("Web Shop Platinum", "Webshop Platinum"),
         ("Garden Path Planner", "Oakhurst Tools Ltd Garden Path Planner"),
+        ("Garden Path Planner Home Office Studio", "Oakhurst Garden Path Planner Home Office Studio"),
         ("Smith, John", "John Smith"),
         ("Aldennbrook Headphones", "Aldenbrook Headphones"),
         ("Matchbox Cross-Town Heroes", "Matchbox cross town heros"),
@@ -237,6 +238,9 @@ def test_names_that_mean_the_same(a: str, b: str) -> None:
         ("Acme RTX3080 card", "Acme RTX3080Ti card"),
         ("Premiere Pro CS3", "Premiere Pro CS3 Upgrade"),
         ("Photo Editor for Mac", "Photo Editor for Windows"),
+        # a variant or a colour before the name is no maker
+        ("Garden Path Planner Home Office Studio", "Pro Garden Path Planner Home Office Studio"),
+        ("Garden Path Planner Home Office Studio", "Black Garden Path Planner Home Office Studio"),
         # what is made for a thing is not the thing
         ("Leather case for Norwick GT-I9300", "Norwick GT-I9300"),
         ("Leather case for Asus TF101", "Acme portfolio case for Asus TF101"),
