@@ -11,9 +11,8 @@ import pytest
 from tablewright import logs, services
 from tablewright.engine import rows as slices
 from tablewright.engine.runs import background, queue, queue_database, worker
-from tablewright.formulas import formula, functions
-from tablewright.interfaces.page.table import cells as table_cells
-from tablewright.interfaces.page.table import rows as grid_rows
+from tablewright.formulas.functions import FORMULA_LIMITS
+from tablewright.interfaces.page.table.rows import GRID_LIMITS
 from tablewright.interfaces.server import authentication, connections, guard, oidc
 from tablewright.interfaces.server.limits import MEGABYTE, LogLimits, ServerLimits
 from tablewright.llm import embedder, pace, retry
@@ -51,9 +50,9 @@ SERVER = (
     f"a page of rows has at most {rows.ROW_PAGE.reply_bytes // MEGABYTE} MB",
     f"sent in pieces of {guard.PIECE_BYTES // 1024} KB",
     f"{USUAL.unread_of_one // MEGABYTE} MB of unread answers, or everyone together {USUAL.unread // MEGABYTE} MB",
-    f"at most {table_cells.MAX_COPIED_CHARACTERS // 1_000_000} million characters",
-    f"{grid_rows.MAX_ORDERS_PER_PERSON} sorted or searched views are kept for each person,"
-    f" {grid_rows.MAX_ORDER_BYTES // MEGABYTE} MB in total",
+    f"at most {GRID_LIMITS.copied_characters // 1_000_000} million characters",
+    f"{GRID_LIMITS.orders_per_person} sorted or searched views are kept for each person,"
+    f" {GRID_LIMITS.order_bytes // MEGABYTE} MB in total",
     f"in {THREAD_LIMITS.lookups} separate threads, each name once at a time,"
     f" for at most {THREAD_LIMITS.lookup_seconds:.0f} s",
     f"kept for {THREAD_LIMITS.lookup_kept_seconds:.0f} s",
@@ -102,15 +101,15 @@ DOCUMENTS = (
     f"a worker process with at most {embedder.WORKER_LIMITS.memory // GIGABYTE} GB of memory",
 )
 FORMULAS = (
-    f"{formula.MAX_FORMULA_CHARACTERS:,} characters, {formula.MAX_FORMULA_DEPTH} levels",
-    f"{functions.MAX_TEXT_CHARACTERS:,} characters; checked before",
-    f"{functions.MAX_WORK_CHARACTERS:,}; one of which a number, date or measure is read counts as"
-    f" {functions.READING_COST}",
-    f"{functions.MAX_READ_CHARACTERS:,} characters",
-    f"{functions.MAX_RESULT_BITS:,} bits",
+    f"{FORMULA_LIMITS.characters:,} characters, {FORMULA_LIMITS.depth} levels",
+    f"{FORMULA_LIMITS.text_characters:,} characters; checked before",
+    f"{FORMULA_LIMITS.work_characters:,}; one of which a number, date or measure is read counts as"
+    f" {FORMULA_LIMITS.reading_cost}",
+    f"{FORMULA_LIMITS.read_characters:,} characters",
+    f"{FORMULA_LIMITS.result_bits:,} bits",
     f"more than {compute.IN_PLACE_CHARACTERS:,} characters is computed in a worker process with at most"
     f" {compute.LIMITS.seconds:.0f} seconds and {compute.LIMITS.memory // GIGABYTE} GB",
-    f"at most {formula.MAX_SHOWN_CHARACTERS} characters of each value and {formula.MAX_WRITTEN_CHARACTERS:,} of"
+    f"at most {FORMULA_LIMITS.shown_characters} characters of each value and {FORMULA_LIMITS.written_characters:,} of"
     " the formula",
 )
 

@@ -59,30 +59,33 @@ if TYPE_CHECKING:
     from tablewright.web.search.provider import SearchProvider
     from tablewright.web.source import Hit, Query
 
-# Where each public name is. It is loaded when it is asked for: `tablewright --help` needs none of it.
-_HOMES = {
-    "tablewright.services": "Services",
-    "tablewright.extraction.layout.draft": "Parsed",
-    "tablewright.interfaces.library": "aio",
-    "tablewright.interfaces.library.aio": "Stopped TablewrightWarning",
-    "tablewright.interfaces.library.progress": "Progress",
-    "tablewright.interfaces.library.results": "AskResult Instance ResearchResult TableResult",
-    "tablewright.interfaces.library.verbs": "ask enrich extract find research transform",
-    "tablewright.errors": (
-        "BadAnswer BadField BadFile BadFormula BadSetting Cancelled DiskFull EditConflict Forbidden "
-        "MissingExtra ModelError ModelRefused ModelUnavailable NotFound OverBudget OverQuota Paused RunEnded "
-        "RunError SearchError StoreError Superseded TablewrightError Unreachable Unreadable UsageError"
-    ),
-    "tablewright.settings": "Settings",
-    "tablewright.settings_sources": "load_settings",
-    "tablewright.web.search.provider": "SearchProvider",
-    "tablewright.web.source": "Hit Query",
-    "tablewright.strategies.strategy": "Answer Parameter Strategy Task Tell Tools",
-    "tablewright.domain.fieldspec": "parse_field",
-    "tablewright.domain.model": "Cell Evidence Field Finding Money Row Step Table",
-}
 
-_HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}
+# Where each public name is. It is loaded when it is asked for: `tablewright --help` needs none of it.
+_HOME_OF = {
+    name: home
+    for home, names in {
+        "tablewright.services": "Services",
+        "tablewright.extraction.layout.draft": "Parsed",
+        "tablewright.interfaces.library": "aio",
+        "tablewright.interfaces.library.aio": "Stopped TablewrightWarning",
+        "tablewright.interfaces.library.progress": "Progress",
+        "tablewright.interfaces.library.results": "AskResult Instance ResearchResult TableResult",
+        "tablewright.interfaces.library.verbs": "ask enrich extract find research transform",
+        "tablewright.errors": (
+            "BadAnswer BadField BadFile BadFormula BadSetting Cancelled DiskFull EditConflict Forbidden "
+            "MissingExtra ModelError ModelRefused ModelUnavailable NotFound OverBudget OverQuota Paused RunEnded "
+            "RunError SearchError StoreError Superseded TablewrightError Unreachable Unreadable UsageError"
+        ),
+        "tablewright.settings": "Settings",
+        "tablewright.settings_sources": "load_settings",
+        "tablewright.web.search.provider": "SearchProvider",
+        "tablewright.web.source": "Hit Query",
+        "tablewright.strategies.strategy": "Answer Parameter Strategy Task Tell Tools",
+        "tablewright.domain.fieldspec": "parse_field",
+        "tablewright.domain.model": "Cell Evidence Field Finding Money Row Step Table",
+    }.items()
+    for name in names.split()
+}
 
 __all__ = [
     "Answer",

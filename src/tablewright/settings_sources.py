@@ -68,12 +68,6 @@ NOT_IN_A_FOLDER = {
 }
 # The providers' own variables, used if `model_api_key` is not set.
 PROVIDER_KEY_VARIABLES = {"anthropic": ("ANTHROPIC_API_KEY",), "google": ("GOOGLE_API_KEY", "GEMINI_API_KEY")}
-# A key in any of them makes a home that a folder names dangerous.
-KEY_VARIABLES = (
-    "OPENAI_API_KEY",
-    *(each for variables in PROVIDER_KEY_VARIABLES.values() for each in variables),
-    "OLLAMA_API_KEY",
-)
 # Settings that say where data is kept.
 PLACE_SETTINGS = ("home", "database_url")
 
@@ -104,7 +98,16 @@ def load_settings(
     # Only what counts: a variable or a flag overrides the folder's place.
     places = {name: folder[name] for name in PLACE_SETTINGS if folder.get(name) and name not in own}
     outside = [name for name in KEY_SETTINGS if yours.get(name)]
-    outside += [variable for variable in KEY_VARIABLES if environ.get(variable)]
+    # A key in any of them makes a home that a folder names dangerous.
+    outside += [
+        variable
+        for variable in (
+            "OPENAI_API_KEY",
+            *(each for variables in PROVIDER_KEY_VARIABLES.values() for each in variables),
+            "OLLAMA_API_KEY",
+        )
+        if environ.get(variable)
+    ]
     # PostgreSQL's own library would send it to the server that the folder names.
     if "database_url" in places and environ.get("PGPASSWORD"):
         outside.append("PGPASSWORD")

@@ -174,7 +174,6 @@ def _split_nonempty_lines(text: str) -> Iterator[tuple[str, int]]:
 
 # ── words without their endings ──────────────────────────────────────────────────────────────────────────────────────
 
-_SPOKEN_WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
 SMALL_WORDS = frozenset(
     """a an and any about also are as at be been being but by can could did do does for from had has have he her his how
     i if in into is it its many me much my not of on or our s she should so some such than that the their them then
@@ -217,7 +216,11 @@ def porter_stem(word: str) -> str:
 
 def word_roots(text: str, *, telling: bool = False) -> list[str]:
     """Return the words of a text in order, without their endings; with `telling`, without small words."""
-    return [word_root(word) for word in _SPOKEN_WORD.findall(fold_text(text)) if not (telling and word in SMALL_WORDS)]
+    return [
+        word_root(word)
+        for word in re.findall(r"[^\W_]+(?:['’][^\W_]+)?", fold_text(text))
+        if not (telling and word in SMALL_WORDS)
+    ]
 
 
 @lru_cache(maxsize=65_536)
@@ -240,7 +243,6 @@ def word_root(word: str) -> str:
 # Chinese and Japanese are written without spaces: each character is a word, and words that belong together a phrase.
 _UNSPACED = "\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"
 _SEARCH_WORD = re.compile(rf"[{_UNSPACED}]|[^\W_{_UNSPACED}]+")
-_ACCENTS = re.compile("[\u0300-\u036f]")
 _QUOTED = re.compile(r'["“”„«»]([^"“”„«»]+)["“”„«»]')
 
 FUNCTION_WORDS = frozenset(
@@ -261,7 +263,7 @@ def stem_words(text: str) -> list[str]:
 def fold_accents(text: str) -> str:
     if text.isascii():
         return text.lower()
-    return unicodedata.normalize("NFC", _ACCENTS.sub("", unicodedata.normalize("NFKD", text))).casefold()
+    return unicodedata.normalize("NFC", re.sub("[\u0300-\u036f]", "", unicodedata.normalize("NFKD", text))).casefold()
 
 
 def content_stems(text: str) -> list[str]:

@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tablewright.domain.model import Field, Value
-from tablewright.formulas.formula import MAX_WRITTEN_CHARACTERS, Formula
-from tablewright.formulas.functions import MAX_READ_CHARACTERS, MAX_TEXT_CHARACTERS, TooMuchWork, Unevaluable
+from tablewright.formulas.formula import Formula
+from tablewright.formulas.functions import FORMULA_LIMITS, TooMuchWork, Unevaluable
 
 FIELDS = [Field(name=name) for name in ("A", "B")]
 MB = 1024**2
@@ -88,7 +88,7 @@ def test_a_smaller_allowance_ends_a_formula_sooner() -> None:
 
 
 def test_a_long_text_is_no_number_no_date_and_no_measure() -> None:
-    tail = " " + "x" * MAX_READ_CHARACTERS
+    tail = " " + "x" * FORMULA_LIMITS.read_characters
     assert evaluate("{A} * 2", "12 x") == 24
     for template, stated in (("{A} * 2", "12"), ("YEAR({A})", "3 May 2020"), ("CONVERT({A}, 'cm')", "2 m")):
         with pytest.raises(Unevaluable, match=r"is not|does not"):
@@ -100,7 +100,7 @@ def test_the_trace_of_a_long_formula_is_short() -> None:
     formula = Formula(f"IF(1 = 1, 1, '{'{A}' * 600}')", FIELDS)
     for value in ("x" * 1_000_000, ("y" * 1_000,) * 1_000):
         assert formula.evaluate({"A": value}) == 1
-        assert len(formula.written({"A": value})) <= MAX_WRITTEN_CHARACTERS + 1
+        assert len(formula.written({"A": value})) <= FORMULA_LIMITS.written_characters + 1
 
 
 TEXTS = st.text(st.sampled_from("aAßŉ这[ x1€.,"), max_size=40)
@@ -136,5 +136,5 @@ def test_no_formula_makes_more_than_a_cell_takes(template: str, a: str, b: str, 
     finally:
         peak = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
-    assert result is None or len(str(result)) <= max(MAX_TEXT_CHARACTERS, len(a) * times)
+    assert result is None or len(str(result)) <= max(FORMULA_LIMITS.text_characters, len(a) * times)
     assert peak < 16 * MB

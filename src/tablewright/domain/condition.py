@@ -41,12 +41,7 @@ ORDERED_OPERATORS = frozenset({"<", "<=", ">", ">=", "between"})
 NAMING_OPERATORS = frozenset({"=", "!=", "contains", "not contains"})
 # Operators without a value.
 UNARY_OPERATORS = frozenset({"known", "unknown"})
-_AND = re.compile(r" and ", re.IGNORECASE)
-_OR = re.compile(r" or ", re.IGNORECASE)
 _HIDDEN = re.compile(r"\x00(\d+)\x00")
-# Names of more than 80 characters are only read in quotes (`_CLAUSE`), and so they are written in quotes.
-_SYNTAX_IN_COLUMN = re.compile(r"[<>=!\"']|\b(?:and|contains|between|in|is)\b|.{81}", re.IGNORECASE)
-_SYNTAX_IN_VALUE = re.compile(r"^[\"']|[\"']$|\b(?:and|or|between)\b", re.IGNORECASE)
 
 
 class Condition(Struct, frozen=True):
@@ -64,13 +59,15 @@ class Condition(Struct, frozen=True):
     def __str__(self) -> str:
         """Return the condition in the form that `parse_conditions` reads."""
         said = f"is {self.operator}" if self.operator in UNARY_OPERATORS else f"{self.operator} {self.written_values}"
-        return f"{_quote_if_syntax(self.column, _SYNTAX_IN_COLUMN)} {said}"
+        # A name of more than 80 characters is only read in quotes, and so it is written in quotes.
+        column = _quote_if_syntax(self.column, r"[<>=!\"']|\b(?:and|contains|between|in|is)\b|.{81}")
+        return f"{column} {said}"
 
     @property
     def written_values(self) -> str:
         """The values in the form that `split_condition_values` reads."""
         return join_condition_values(
-            (_quote_if_syntax(value, _SYNTAX_IN_VALUE) for value in self.values), self.operator
+            (_quote_if_syntax(value, r"^[\"']|[\"']$|\b(?:and|or|between)\b") for value in self.values), self.operator
         )
 
 
@@ -99,7 +96,7 @@ def parse_conditions(text: str) -> tuple[Condition, ...]:
     """Return the conditions of a text: "total > 500 EUR and paid on > {due date}"."""
     hidden, quoted = _hide_quotes(" ".join(text.split()))
     clauses: list[str] = []
-    for part in _AND.split(hidden):
+    for part in re.split(r" and ", hidden, flags=re.IGNORECASE):
         # The first "and" after "between" joins its two values and ends no condition.
         if clauses and " and " not in clauses[-1] and re.search(r"\bbetween\b", clauses[-1], re.IGNORECASE):
             clauses[-1] += f" and {part}"
@@ -141,7 +138,7 @@ def _split_hidden_values(hidden: str, quoted: list[str], operator: str) -> tuple
     if operator == "in":
         parts = re.split(r" or |,\s+", hidden.strip("() "), flags=re.IGNORECASE)
     else:
-        parts = (_AND if operator == "between" else _OR).split(hidden)
+        parts = re.split(r" and " if operator == "between" else r" or ", hidden, flags=re.IGNORECASE)
     return tuple(filter(None, (_restore_quotes(part, quoted) for part in parts)))
 
 
@@ -164,9 +161,9 @@ def _restore_quotes(hidden: str, quoted: list[str]) -> str:
     return _HIDDEN.sub(lambda match: quoted[int(match[1])], hidden)
 
 
-def _quote_if_syntax(text: str, syntax: re.Pattern[str]) -> str:
+def _quote_if_syntax(text: str, syntax: str) -> str:
     """Return the text, in quotes if something in it would be read as syntax."""
-    if not syntax.search(text):
+    if not re.search(syntax, text, re.IGNORECASE):
         return text
     mark = "'" if '"' in text else '"'
     return f"{mark}{text}{mark}"

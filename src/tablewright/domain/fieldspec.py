@@ -13,8 +13,6 @@ from tablewright.domain.model import Field, FieldType, column_key
 from tablewright.errors import BadField, did_you_mean
 
 PLACEHOLDER = re.compile(r"\{([^{}]+)\}")
-# Size limit of a question with a row's values filled in: a cell may be long, and a template may repeat it.
-MAX_FILLED_CHARACTERS = 100_000
 
 
 def find_template_columns(template: str, fields: Sequence[Field], making: Collection[str] = ()) -> tuple[str, ...]:
@@ -52,7 +50,7 @@ def list_placeholders(template: str) -> list[str]:
     return [name.strip() for name in PLACEHOLDER.findall(template)]
 
 
-def fill_template(template: str, texts: Mapping[str, str], most: int = MAX_FILLED_CHARACTERS) -> str:
+def fill_template(template: str, texts: Mapping[str, str], most: int = 100_000) -> str:
     """Return the template with its placeholders filled in. Raise BadField if the texts exceed `most` characters."""
     made = 0
 
@@ -74,8 +72,6 @@ def fill_template(template: str, texts: Mapping[str, str], most: int = MAX_FILLE
 
 FIELD_TYPES: tuple[str, ...] = get_args(FieldType)
 
-_ALMOST_TYPED_FIELD = re.compile(rf"\S:(?:{'|'.join(FIELD_TYPES)})\b")
-
 
 def split_field_specs(text: str) -> list[str]:
     """Split at commas outside brackets: "Size:select(S, M)" is one field."""
@@ -95,7 +91,7 @@ def parse_field(text: str) -> Field:
     typed = re.match(
         r"^(?P<name>.*?)(?<!\s)\s*:\s*(?P<type>[A-Za-z]+)\s*(?:[(\[](?P<detail>[^()\[\]]*)[)\]])?$", left, re.DOTALL
     )
-    if typed is None and _ALMOST_TYPED_FIELD.search(left):
+    if typed is None and re.search(rf"\S:(?:{'|'.join(FIELD_TYPES)})\b", left):
         raise BadField(
             f"The text after the type in the field {text!r} cannot be read.",
             advice="Put a unit or options in brackets: `Weight:number(kg)=…`, `Size:select(S, M, L)=…`.",

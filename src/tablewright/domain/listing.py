@@ -152,8 +152,6 @@ class FindEvent(Struct, frozen=True):
 
 # Half the width of a 95 % interval, in standard deviations.
 Z_OF_95_PERCENT = 1.96
-# With fewer things found twice, the estimate would be little more than a guess.
-MIN_SHARED_THINGS = 2
 
 
 class CountEstimate(Struct, frozen=True):
@@ -185,7 +183,8 @@ def estimate_total_count(seen: Sequence[Collection[str]]) -> CountEstimate | Non
     passes = [frozenset(each) for each in seen if each]
     times = Counter(key for each in passes for key in each)
     shared = sum(1 for count in times.values() if count > 1)
-    if len(passes) < 2 or (shared < MIN_SHARED_THINGS and shared < len(times)):
+    # With fewer things found twice, the estimate would be little more than a guess.
+    if len(passes) < 2 or (shared < 2 and shared < len(times)):
         return None
     missed, variance = _estimate_chapman(*passes) if len(passes) == 2 else _estimate_chao2(times, len(passes))
     low, high = _confidence_interval(len(times), missed, variance, sum(times.values()))

@@ -25,16 +25,6 @@ SourceStatus: TypeAlias = Literal["read", "blocked", "forbidden", "error", "empt
 ResearchStatus: TypeAlias = Literal["running", "done", "partial", "nothing", "cancelled", "failed"]
 Stage: TypeAlias = Literal["brief", "round", "task", "reading", "memo", "claim", "writing", "stopped", "done"]
 
-# Bounds of the memo, which must fit into every request of the next round: entries of each list, and tokens in all.
-MAX_THEMES = 5
-MAX_SOURCES = 20
-MAX_SOURCES_OF_A_DOMAIN = 3
-MAX_GAPS = 10
-MAX_CANDIDATES = 15
-MEMO_TOKENS = 2_000
-# Searches of a research in all rounds, unless the request or the settings say otherwise.
-DEFAULT_TASKS = 15
-
 
 # ── what was asked ───────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -52,10 +42,24 @@ class ResearchRequest(Struct, frozen=True):
     length: Length | None = None
 
 
+class MemoLimits(Struct, frozen=True):
+    """Bounds of the memo, which must fit into every request of the next round: entries of each list, tokens in all."""
+
+    themes: int = 5
+    sources: int = 20
+    sources_of_a_domain: int = 3
+    gaps: int = 10
+    candidates: int = 15
+    tokens: int = 2_000
+
+
+MEMO_LIMITS = MemoLimits()
+
+
 class ResearchExtent(Struct, frozen=True):
     """Limits of research. These are defaults; settings and requests override them."""
 
-    searches: int = DEFAULT_TASKS
+    searches: int = 15
     """In all rounds together."""
     first_searches: int = 5
     checking_searches: int = 2
@@ -67,7 +71,7 @@ class ResearchExtent(Struct, frozen=True):
     claims: int = 3
     sites: int = 3
     """Sites wanted in the report; if there are fewer, it searches for more and the report says so."""
-    memo_tokens: int = MEMO_TOKENS
+    memo_tokens: int = MEMO_LIMITS.tokens
     items: int = 5
     """Length of a list if the question does not say it."""
 
@@ -413,7 +417,7 @@ class Research(Struct, frozen=True):
     brief: Brief
     status: ResearchStatus = "running"
     table_id: str = ""
-    max_tasks: int = DEFAULT_TASKS
+    max_tasks: int = DEFAULT_EXTENT.searches
     rounds: tuple[Round, ...] = ()
     report: Report | None = None
     answered: tuple[AnsweredFollowUp, ...] = ()

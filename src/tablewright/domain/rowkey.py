@@ -40,8 +40,6 @@ _LEGAL_PHRASES: dict[str, tuple[list[str], ...]] = {
     "ro": (["spol", "s", "ro"], ["s", "ro"]),
     "rl": (["s", "de", "rl"], ["sa", "rl"], ["s", "a", "rl"]),
 }
-# Also units, trims and editions, so they are kept after a number ("Rice 5 kg", "Windows 98 SE").
-_NOT_AFTER_A_NUMBER = word_set("kg se as ag sa ab co spa")
 # Words after which the same letters belong to the name: "iPhone SE" is not "iPhone", "Resort & Spa" is not a company.
 _NOT_AFTER = {
     "se": word_set("iphone ipad watch galaxy pixel macbook windows mac mini edition cooper xperia"),
@@ -52,18 +50,9 @@ _NOT_AFTER = {
 _CJK_LEGAL = word_set("株式会社 有限会社 合同会社 股份有限公司 有限责任公司 有限責任公司 有限公司 주식회사 유한회사")
 _LEGAL_FIRST = word_set("ооо оао зао пао ао тоо 株 주") | _CJK_LEGAL
 _LEGAL_LAST = LEGAL_FORMS | _LEGAL_FIRST
-_LEGAL_ENDS = _LEGAL_LAST | _LEGAL_PHRASES.keys()
 # The longest first, since some of the forms end in another one.
 _CJK_FORM = re.compile("|".join(sorted(_CJK_LEGAL, key=len, reverse=True)))
 
-_LETTER = r"[^\W\d_]"
-# Each begins with its literal character, which `re` finds at the speed of `str.find`.
-_INITIALS = re.compile(rf"\.(?<=\b{_LETTER}\.)(?:(?={_LETTER}\b)|\s+(?={_LETTER}\.))")
-_BARE_FRACTION = re.compile(r"\.(?<![\w.]\.)(?=\d)")
-_THOUSANDS = re.compile(r",(?<=\d,)(?=\d{3}(?!\d))")
-_DECIMAL_COMMA = re.compile(r",(?<=\d,)(?=\d)")
-_APOSTROPHE = re.compile(rf"(?<={_LETTER})['’`´](?={_LETTER})")
-_QUOTE = re.compile(r"['’`´]")
 _TOKEN = re.compile(r"\d+(?:\.\d+)*|[^\s\d.]+")
 # Most names have none of these, and are spared all the patterns above.
 _NEEDS_CARE = re.compile(r"[.,'’`´/#(]")
@@ -108,7 +97,7 @@ def strip_legal_forms(tokens: list[str]) -> list[str]:
             tokens = tokens[1:]
         elif tokens[-1] == "the":
             tokens = tokens[:-1]
-        elif tokens[-1] in _LEGAL_ENDS and (drop := _legal_length(tokens)):
+        elif (tokens[-1] in _LEGAL_LAST or tokens[-1] in _LEGAL_PHRASES) and (drop := _legal_length(tokens)):
             tokens = tokens[:-drop]
         else:
             break
@@ -122,24 +111,26 @@ def _legal_length(tokens: list[str]) -> int:
             return len(phrase)
     if last not in _LEGAL_LAST or before in _NOT_AFTER.get(last, ()):
         return 0
-    return 0 if last in _NOT_AFTER_A_NUMBER and before[-1].isdigit() else 1
+    # Also units, trims and editions, so they are kept after a number ("Rice 5 kg", "Windows 98 SE").
+    return 0 if last in {"kg", "se", "as", "ag", "sa", "ab", "co", "spa"} and before[-1].isdigit() else 1
 
 
 def _settle_punctuation(text: str) -> str:
     if "(" in text:
         text = re.sub(r"\(\s*(?:r|tm)\s*\)", " ", text)
     if "." in text:
-        text = _BARE_FRACTION.sub("0.", _INITIALS.sub("", text))
+        # Each begins with its literal character, which `re` finds at the speed of `str.find`.
+        text = re.sub(r"\.(?<=\b[^\W\d_]\.)(?:(?=[^\W\d_]\b)|\s+(?=[^\W\d_]\.))", "", text)
+        text = re.sub(r"\.(?<![\w.]\.)(?=\d)", "0.", text)
     if "," in text:
         # Thousands first: a comma that groups digits would else be taken for a decimal comma.
-        text = _DECIMAL_COMMA.sub(".", _THOUSANDS.sub("", text))
+        text = re.sub(r",(?<=\d,)(?=\d{3}(?!\d))", "", text)
+        text = re.sub(r",(?<=\d,)(?=\d)", ".", text)
     if "#" in text:
         text = re.sub(r"(?<=[a-z])#(?![a-z0-9])", " sharp ", text)
     if "/" in text:
         text = re.sub(r"\b([aks])/([sa])\b", r"\1\2", text)
-    if _QUOTE.search(text):
-        text = _APOSTROPHE.sub("", text)
-    return text
+    return re.sub(r"['’`´](?<=[^\W\d_].)(?=[^\W\d_])", "", text)
 
 
 def _symbol_key(name: str) -> str:

@@ -37,8 +37,6 @@ YES_NO: ShortlistText[tuple[str, ...]] = ("yes", "no")
 
 # Candidates kept at most, which bounds the cost of filling the table.
 MAX_CANDIDATES = 50
-# With fewer candidates the reply says that availability is limited.
-FEW_CANDIDATES = 10
 # Candidates presented as cards.
 TOP_CANDIDATES = 5
 

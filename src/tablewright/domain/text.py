@@ -21,11 +21,6 @@ BASIS_TEXTS: PageText[dict[Basis, str]] = {
     "judged": "Judged by the model from these quotes",
 }
 
-_WORD = re.compile(r"[^\W_]+")
-_SEPARATOR = re.compile(r"[;；\r\n]")
-# A single item with these would be read back as several, or without its number, so it is written as JSON.
-_LOOKS_LIKE_MANY = re.compile(r"[,，、|•·]|^\W|^\(?\w{1,3}[.)]")
-
 
 def format_value(value: Value) -> str:
     if isinstance(value, str):
@@ -72,8 +67,9 @@ def format_float(value: float) -> str:
 
 def format_list(items: tuple[str, ...]) -> str:
     """Return the items joined by "; ", or as JSON if that text would be read back as other items."""
-    survive = all(item and item == item.strip() and not _SEPARATOR.search(item) for item in items)
-    lone = len(items) == 1 and _LOOKS_LIKE_MANY.search(items[0])
+    survive = all(item and item == item.strip() and not re.search(r"[;；\r\n]", item) for item in items)
+    # A single item with these would be read back as several, or without its number, so it is written as JSON.
+    lone = len(items) == 1 and re.search(r"[,，、|•·]|^\W|^\(?\w{1,3}[.)]", items[0])
     if items and survive and not lone and not items[0].startswith("["):
         # Not a comma, which is part of many items: "Irving, Texas".
         return "; ".join(items)
@@ -87,7 +83,7 @@ def normalize_whitespace(text: str) -> str:
 
 def normalize_words(text: str) -> str:
     """Return the words and numbers of the text in small letters, with one space between them."""
-    return " ".join(_WORD.findall(text.casefold()))
+    return " ".join(re.findall(r"[^\W_]+", text.casefold()))
 
 
 def shorten_text(text: str, limit: int) -> str:

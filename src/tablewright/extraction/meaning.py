@@ -21,13 +21,23 @@ from tablewright.llm.text_budget import split_batches
 from tablewright.text import SMALL_WORDS, word_root
 from tablewright.values.units import find_label_unit, parse_unit
 
-# Two words this similar speak of the same thing. Of a hundred sentences of twenty words drawn at random, fewer than
-# five have a word this similar to another word drawn at random.
-MIN_RELATED = 0.36
-# Words with shorter vectors say little, because texts about anything have them: "make", "reach", "main", "come".
-LIGHT_VECTOR_LENGTH = 9.2
-# The upper limit for two different words, so that only another form of the same word counts as the same.
-MAX_SIMILARITY_OF_OTHERS = 0.85
+
+class WordLikeness(Struct, frozen=True):
+    """Bounds of the similarity of two words, and of the length of a word's vector."""
+
+    # Two words this similar speak of the same thing. Of a hundred sentences of twenty words drawn at random, fewer than
+    # five have a word this similar to another word drawn at random.
+    related: float = 0.36
+    # Tells two of a few words apart. Of two hundred words drawn at random, one is as similar to another.
+    nearby: float = 0.22
+    # A form of the same word; the upper limit for two different words is lower.
+    same: float = 0.99
+    most_of_others: float = 0.85
+    # Words with shorter vectors say little, because texts about anything have them: "make", "reach", "main", "come".
+    light_length: float = 9.2
+
+
+LIKENESS = WordLikeness()
 # Of the built-in embedder.
 VECTOR_WIDTH = 256
 # About 60 MB of vectors; then all are dropped, which is simpler than finding the oldest.
@@ -113,7 +123,7 @@ def word_similarity(asked: tuple[str, ...], given: tuple[str, ...]) -> Similarit
 def _similarity_of_forms(asked: tuple[str, ...], given: NDArray[np.float32]) -> Similarity:
     """Return the similarity of each asked word, in its closest form, to each of the given vectors."""
     every, starts = _form_vectors(asked)
-    found: Similarity = np.minimum(np.maximum.reduceat(every @ given.T, starts, axis=0), MAX_SIMILARITY_OF_OTHERS)
+    found: Similarity = np.minimum(np.maximum.reduceat(every @ given.T, starts, axis=0), LIKENESS.most_of_others)
     return found
 
 
@@ -158,7 +168,7 @@ def word_vectors(of: tuple[str, ...]) -> NDArray[np.float32]:
 
 
 def is_light_word(word: str) -> bool:
-    return _look_up_vectors((word,))[word].length < LIGHT_VECTOR_LENGTH
+    return _look_up_vectors((word,))[word].length < LIKENESS.light_length
 
 
 def _look_up_vectors(of: tuple[str, ...]) -> dict[str, KnownWord]:
@@ -178,7 +188,7 @@ def _look_up_vectors(of: tuple[str, ...]) -> dict[str, KnownWord]:
         # A rare word is the mean of its pieces, which is short whatever it says.
         found[word] = KnownWord(
             vector if not word.isdigit() else np.zeros(VECTOR_WIDTH, dtype=np.float32),
-            float(length) if many == 1 else LIGHT_VECTOR_LENGTH,
+            float(length) if many == 1 else LIKENESS.light_length,
         )
     if len(_known) + len(missing) > _MAX_KEPT_WORDS:
         _known.clear()
@@ -198,9 +208,9 @@ def combine_phrase_similarity(
             mean = word_vectors(phrase).mean(axis=0)
             together = alike[rows].sum(axis=0) / len(rows) / max(1e-6, float(np.linalg.norm(mean)))
             # A word of the phrase itself says that word, and nothing about the others. Below 0.12 a word is unrelated.
-            fits = (alike[rows].min(axis=0) >= 0.12) & (alike[rows].max(axis=0) <= MAX_SIMILARITY_OF_OTHERS)
+            fits = (alike[rows].min(axis=0) >= 0.12) & (alike[rows].max(axis=0) <= LIKENESS.most_of_others)
             alike[rows] = np.where(
-                fits, np.maximum(alike[rows], np.minimum(together, MAX_SIMILARITY_OF_OTHERS)), alike[rows]
+                fits, np.maximum(alike[rows], np.minimum(together, LIKENESS.most_of_others)), alike[rows]
             )
     return np.clip(alike, 0.0, 1.0)
 
@@ -291,7 +301,8 @@ def _has_plural_suffix(field: Field) -> bool:
     if not name.endswith("(s)") or field.type == "number":
         return False
     return (
-        float(word_similarity(content_words(name[:-3]), ("time", "duration", "seconds")).max(initial=0.0)) < MIN_RELATED
+        float(word_similarity(content_words(name[:-3]), ("time", "duration", "seconds")).max(initial=0.0))
+        < LIKENESS.related
     )
 
 
@@ -301,7 +312,9 @@ def _find_synonyms(phrases: Sequence[tuple[str, ...]]) -> dict[str, tuple[str, .
         others = tuple(dict.fromkeys(word for other in phrases for word in other if word not in phrase))
         for word in phrase if others else ():
             alike = word_similarity((word,), others)[0].tolist()
-            found[word] = tuple(other for other, like in zip(others, alike, strict=True) if MIN_RELATED <= like < 1)
+            found[word] = tuple(
+                other for other, like in zip(others, alike, strict=True) if LIKENESS.related <= like < 1
+            )
     return found
 
 
@@ -408,5 +421,5 @@ def _kind_of_word(word: str) -> AnswerKind | None:
     names = tuple(_KIND_NAMES)
     alike = (word_vectors((word,)) @ word_vectors(names).T)[0]
     best = int(alike.argmax())
-    # Stricter than MIN_RELATED: "height" is related to "size", but does not mean it.
+    # Stricter than `LIKENESS.related`: "height" is related to "size", but does not mean it.
     return _KIND_NAMES[names[best]] if alike[best] >= 0.5 else None

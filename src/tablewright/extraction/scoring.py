@@ -19,7 +19,7 @@ from tablewright.arrays import NDArray, np
 from tablewright.domain.model import Struct
 from tablewright.domain.text import normalize_words
 from tablewright.extraction.layout.pairs import find_barred_tables, find_possible_pairs, parse_lines
-from tablewright.extraction.meaning import MIN_RELATED, FieldQuery, Similarity, Vocabulary
+from tablewright.extraction.meaning import LIKENESS, FieldQuery, Similarity, Vocabulary
 from tablewright.extraction.subject import Subject
 from tablewright.text import MAX_PAGE_CHARACTERS, PageSentence, page_sentences
 
@@ -145,10 +145,6 @@ def load_weights() -> dict[str, float]:
     return loaded
 
 
-# A form of the same word.
-SAME_WORD = 0.99
-# Similarity that tells two of a few words apart. Of two hundred words drawn at random, one is as similar to another.
-MIN_NEARBY = 0.22
 # The upper limit of an answer whose passage has only words similar to the asked ones.
 SIMILAR_WORDS_CAP = 0.75
 
@@ -174,7 +170,7 @@ class WordCoverage(Struct, frozen=True):
     @property
     def whole(self) -> bool:
         """Return True if no essential word is left over: the chief executive's name is not the name of her dog."""
-        return self.least >= MIN_RELATED
+        return self.least >= LIKENESS.related
 
 
 def measure_coverage(query: FieldQuery, place: Mapping[str, float], context: Mapping[str, float]) -> WordCoverage:
@@ -198,9 +194,9 @@ def measure_coverage(query: FieldQuery, place: Mapping[str, float], context: Map
         average = sum(covered.values()) / len(covered) if covered else 1.0
         if not number:
             named, unsaid = average, 1.0 - min(essential)
-        elif min(essential) < MIN_RELATED:
+        elif min(essential) < LIKENESS.related:
             unsaid = 1.0
-        if (min(essential) >= MIN_RELATED, min(essential) + average) > (least >= MIN_RELATED, least + mean):
+        if (min(essential) >= LIKENESS.related, min(essential) + average) > (least >= LIKENESS.related, least + mean):
             least, mean = min(essential), average
     anchored = max(
         (place.get(word, 0.0) for word in query.words if word not in query.kind_words | query.row_words), default=0.0
@@ -212,7 +208,7 @@ def _drop_contradicted_words(query: FieldQuery, place: Mapping[str, float]) -> d
     """Drop a merely similar word if its synonym in the question is missing: a firm has no "birthday"."""
     return {
         word: 0.0
-        if like < SAME_WORD and any(place.get(twin, 0.0) < MIN_NEARBY for twin in query.synonyms.get(word, ()))
+        if like < LIKENESS.same and any(place.get(twin, 0.0) < LIKENESS.nearby for twin in query.synonyms.get(word, ()))
         else like
         for word, like in place.items()
     }
@@ -224,7 +220,7 @@ def _score_context_word(like: float, *, is_row_word: bool) -> float:
             0.9 * like
         )  # "album" in "when did the album come out": the page is about it, the sentence need not say it
     # The page uses the word, but maybe for something else.
-    return 0.6 if like >= SAME_WORD else 0.0
+    return 0.6 if like >= LIKENESS.same else 0.0
 
 
 def best_by_word(query: FieldQuery, alike: Similarity) -> dict[str, float]:

@@ -16,7 +16,7 @@ from typing import Literal
 from tablewright.arrays import NDArray, np
 from tablewright.domain.text import normalize_words
 from tablewright.extraction.meaning import (
-    MIN_RELATED,
+    LIKENESS,
     AnswerKind,
     FieldQuery,
     folded_words,
@@ -24,8 +24,6 @@ from tablewright.extraction.meaning import (
     word_similarity,
 )
 from tablewright.extraction.scoring import (
-    MIN_NEARBY,
-    SAME_WORD,
     SIMILAR_WORDS_CAP,
     FieldReading,
     Match,
@@ -58,12 +56,6 @@ _LEADING = {
     **dict.fromkeys(("a", "an", "the", "its", "his", "her", "their"), "the"),
     **dict.fromkeys(("and", "or"), "and"),
 }
-# For fields that take any text: the kinds that have a form of their own.
-_FORMS: dict[str, tuple[AnswerKind, ...]] = {
-    "name": ("name",),
-    "time": ("date", "year"),
-    "amount": ("measure", "count"),
-}
 # Kinds that share weights: an answer of a group is found by similar words.
 _GROUPS: dict[AnswerKind, str] = {
     **dict.fromkeys(("year", "date"), "time"),
@@ -93,7 +85,7 @@ def match_sentences(reading: FieldReading) -> Iterator[Match]:
     for sentence in page.sentences:
         number = sentence.number
         is_defining = number < DEFINING_SENTENCES
-        if spoken[number] < (MIN_NEARBY if is_defining else MIN_RELATED) and (required or not is_defining):
+        if spoken[number] < (LIKENESS.nearby if is_defining else LIKENESS.related) and (required or not is_defining):
             continue
         # Longer than this it is no prose.
         if len(sentence.text) > 2_000 or not (reading.own or _opens_with_subject(reading, sentence)):
@@ -159,7 +151,9 @@ def _match_sentence(
         covered = by_sentence
         if not covered.whole:
             around = reading.alike[:, ids[max(0, begins - 6) : ends + 6]].max(axis=1, initial=0.0)
-            covered = _sentence_coverage(reading, np.where(around >= MIN_NEARBY, np.maximum(MIN_RELATED, best), best))
+            covered = _sentence_coverage(
+                reading, np.where(around >= LIKENESS.nearby, np.maximum(LIKENESS.related, best), best)
+            )
             if not covered.whole:
                 continue
         if reading.query.kind == "count" and not _counts_asked_thing(
@@ -175,11 +169,11 @@ def _match_sentence(
             "least": covered.least,
             "named": covered.named,
             "anchored": covered.anchored,
-            "exact": float(covered.anchored >= SAME_WORD),
+            "exact": float(covered.anchored >= LIKENESS.same),
             "near before": near[number][0],
             "near after": near[number][1],
             "near exactly": max(
-                _score_proximity(np.where(alike >= SAME_WORD, alike, 0), begins, ends, inserted[number])
+                _score_proximity(np.where(alike >= LIKENESS.same, alike, 0), begins, ends, inserted[number])
             ),
             "closest": float(max(near[number]) >= closest - 1e-6),
             "next to": float(alike[ends : ends + 2].max(initial=0.0)),
@@ -239,7 +233,9 @@ def _counts_asked_thing(alike: NDArray[np.float32], begins: int, ends: int, foll
     """Return True if a number counts what is asked: that follows it, or precedes a number that counts nothing else."""
     # "38 large new warehouses": seldom are there more than two words in between.
     after, before = alike[ends : ends + 3], alike[max(0, begins - 3) : begins]
-    return bool(after.max(initial=0.0) >= MIN_RELATED or (before.max(initial=0.0) >= SAME_WORD and not followed))
+    return bool(
+        after.max(initial=0.0) >= LIKENESS.related or (before.max(initial=0.0) >= LIKENESS.same and not followed)
+    )
 
 
 def _counts_next_word(sentence: PageSentence, span: TypedSpan, said: Sequence[str], ends: int) -> bool:
@@ -259,8 +255,13 @@ def _find_answers(query: FieldQuery, text: str) -> Iterator[tuple[str, TypedSpan
         yield from ((group, span) for span in find_typed_spans(query, text))
         return
     taken: list[TypedSpan] = []
-    for group, kinds in _FORMS.items():
-        if query.which and group != "name" and _similarity_to_group(query.which, group) < MIN_NEARBY:
+    # For fields that take any text: the kinds that have a form of their own.
+    for group, kinds in {
+        "name": ("name",),
+        "time": ("date", "year"),
+        "amount": ("measure", "count"),
+    }.items():
+        if query.which and group != "name" and _similarity_to_group(query.which, group) < LIKENESS.nearby:
             # No figure answers "which river".
             continue
         for kind in kinds:
@@ -330,7 +331,7 @@ def _predicate_similarity(alike: NDArray[np.float32], said: Sequence[str]) -> fl
     """Return the similarity of a person's predicate to the asked words: "Ann Lee is president", "Ann Lee (CEO)"."""
     best = 0.0
     for like, word in zip(alike.tolist(), said, strict=True):
-        if like < MIN_RELATED and not is_light_word(word):
+        if like < LIKENESS.related and not is_light_word(word):
             break
         best = max(best, like)
     return best
@@ -379,4 +380,4 @@ def _sentence_topic(said: Sequence[str], reading: FieldReading) -> Literal["own"
     head = tuple(takewhile(lambda word: not is_light_word(word), said[1:OPENING_WORDS]))
     if not head:
         return ""
-    return "own" if word_similarity(head, reading.called).max(initial=0.0) >= MIN_RELATED else "other"
+    return "own" if word_similarity(head, reading.called).max(initial=0.0) >= LIKENESS.related else "other"

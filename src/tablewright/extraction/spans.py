@@ -68,7 +68,18 @@ def read_whole_value(query: FieldQuery, value: str) -> TypedSpan | None:
     if query.kind == "yesno":
         verdict = read_plain_boolean(value)
         return None if verdict is None else TypedSpan(value="yes" if verdict else "no", start=0, end=len(value))
-    if query.kind in _NAMES:
+    if query.kind in {
+        "text",
+        "name",
+        "organisation",
+        "title",
+        "person",
+        "place",
+        "country",
+        "nationality",
+        "city",
+        "state",
+    }:
         text = value.split(" | ")[0].strip(" .;")
         if query.kind == "city":
             # A part with a number in it is a street or a postal code.
@@ -104,9 +115,6 @@ def _ends_in_place_name(text: str) -> bool:
 
 
 _GROUPS = re.compile(r"\+?[\d(][\d\s()./-]*\d(?!\w)")
-_NAMES = frozenset(
-    ("text", "name", "organisation", "title", "person", "place", "country", "nationality", "city", "state")
-)
 
 
 # ── options ──────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -204,12 +212,12 @@ def find_spans(kind: AnswerKind, text: str, unit: str = "", likely: str = "") ->
 
 # ── numbers, dates, money ────────────────────────────────────────────────────────────────────────────────────────────
 
-# Not an amount of money, a part of a decimal or of a range of years.
-_YEAR = re.compile(rf"(?<![\d.,/{CURRENCY_SYMBOLS}-])(1[0-9]{{3}}|20[0-9]{{2}})(?![\d/]|[.,]\d|-\d{{4}})")
-
 
 def _find_years(text: str) -> Iterator[TypedSpan]:
-    for match in _YEAR.finditer(text):
+    # Not an amount of money, a part of a decimal or of a range of years.
+    for match in re.finditer(
+        rf"(?<![\d.,/{CURRENCY_SYMBOLS}-])(1[0-9]{{3}}|20[0-9]{{2}})(?![\d/]|[.,]\d|-\d{{4}})", text
+    ):
         if not _has_unit(text, match.end()):
             yield TypedSpan(value=match[1], start=match.start(), end=match.end())
 
@@ -444,12 +452,6 @@ def _find_countries(text: str) -> Iterator[TypedSpan]:
 
 # ── titles, codes, addresses ─────────────────────────────────────────────────────────────────────────────────────────
 
-# Common endings only: "Inc.The" is not an address.
-_URL = re.compile(
-    r"https?://[^\s<>\"')\]]+|\bwww\.[^\s<>\"')\]]+|"
-    r"(?<![\w.@-])[a-z0-9-]+(?:\.[a-z0-9-]+)*\.(?:com|org|net|io|co|example|edu|gov|ai|de|fr|uk|eu|info|biz)(?:/[^\s<>\"')\]]*)?(?![\w@])"
-)
-
 
 def _find_titles(text: str) -> Iterator[TypedSpan]:
     for match in re.finditer(r"(?<=: )[^\W\d_][^;:,()\[\]]{1,80}(?:, [^;:,()\[\]]{1,40}(?=[;)]))?", text):
@@ -475,6 +477,13 @@ def _find_codes(text: str) -> Iterator[TypedSpan]:
         r"(?<![\w-])(?:(?=[A-Z0-9-]*[A-Z])[A-Z0-9]{2,}(?:-[A-Z0-9]+)*|\d{5,}|\d+(?:-\d+){2,})(?![\w])", text
     ):
         yield TypedSpan(value=match[0], start=match.start(), end=match.end())
+
+
+# Common endings only: "Inc.The" is not an address.
+_URL = re.compile(
+    r"https?://[^\s<>\"')\]]+|\bwww\.[^\s<>\"')\]]+|"
+    r"(?<![\w.@-])[a-z0-9-]+(?:\.[a-z0-9-]+)*\.(?:com|org|net|io|co|example|edu|gov|ai|de|fr|uk|eu|info|biz)(?:/[^\s<>\"')\]]*)?(?![\w@])"
+)
 
 
 def _find_urls(text: str) -> Iterator[TypedSpan]:

@@ -18,7 +18,7 @@ from tablewright.arrays import np
 from tablewright.domain.model import Struct
 from tablewright.domain.retrieved import Retrieved
 from tablewright.domain.rowkey import fold_text, split_folded_words, split_words, strip_legal_forms
-from tablewright.extraction.meaning import MIN_RELATED, content_words, word_similarity
+from tablewright.extraction.meaning import LIKENESS, content_words, word_similarity
 from tablewright.extraction.spans import find_spans
 from tablewright.text import contains_word_run
 from tablewright.values.countries import COUNTRY_BY_DEMONYM, DEMONYMS
@@ -400,7 +400,7 @@ def _score_known_cells(subject: Subject, page: Retrieved) -> float:
 def _score_word_overlap(words: tuple[str, ...], given: tuple[str, ...]) -> float:
     similarity = word_similarity(words, given)
     best = np.max(similarity, axis=1) if similarity.size else np.zeros(len(words))
-    return float(np.where(best >= MIN_RELATED, best, 0.0).mean())
+    return float(np.where(best >= LIKENESS.related, best, 0.0).mean())
 
 
 def _distinguishing_words(value: str, own: set[str]) -> tuple[str, ...]:

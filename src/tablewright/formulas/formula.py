@@ -19,8 +19,7 @@ from tablewright.formulas.functions import (
     ALLOWANCE,
     BINARY_OPERATORS,
     FORMULA_FUNCTIONS,
-    MAX_ARGUMENTS,
-    MAX_WORK_CHARACTERS,
+    FORMULA_LIMITS,
     Unevaluable,
     clean_result,
     is_true,
@@ -32,15 +31,6 @@ from tablewright.formulas.functions import (
 from tablewright.formulas.functions import format_operand as text_of
 from tablewright.formulas.functions import to_number as number_of
 from tablewright.values.measures import Measure, convert_measure
-
-# What people write by hand is shorter. The parser and the evaluation call themselves once for each level, so that more
-# depth could exhaust the stack of the interpreter.
-MAX_FORMULA_CHARACTERS = 2_000
-MAX_FORMULA_DEPTH = 60
-# Characters of a value in the formula as it is written for people.
-MAX_SHOWN_CHARACTERS = 60
-# Characters of the whole of it: `{A}` hundreds of times would be longer than any page.
-MAX_WRITTEN_CHARACTERS = 4_000
 
 Evaluate: TypeAlias = Callable[[Mapping[str, Value]], Any]
 
@@ -59,12 +49,12 @@ class Formula:
         self.results: tuple[str, ...] = ()
         self.error = ""
         self._pieces: list[tuple[str, str, bool]] = []
-        ALLOWANCE.left = MAX_WORK_CHARACTERS  # numbers in it are read as those of cells are
+        ALLOWANCE.left = FORMULA_LIMITS.work_characters  # numbers in it are read as those of cells are
         try:
             if not template.strip():
                 raise BadFormula("The formula is empty.")
-            if len(template) > MAX_FORMULA_CHARACTERS:
-                raise BadFormula(f"The formula is longer than {MAX_FORMULA_CHARACTERS} characters.")
+            if len(template) > FORMULA_LIMITS.characters:
+                raise BadFormula(f"The formula is longer than {FORMULA_LIMITS.characters} characters.")
             parser = FormulaParser(template, fields)
             whole = parser.parse()
         except BadFormula as error:
@@ -74,7 +64,7 @@ class Formula:
             self._pieces = parser.pieces
             self.numbers, self.results = tuple(parser.numbers), whole.results
 
-    def evaluate(self, values: Mapping[str, Value], allowance: int = MAX_WORK_CHARACTERS) -> Value:
+    def evaluate(self, values: Mapping[str, Value], allowance: int = FORMULA_LIMITS.work_characters) -> Value:
         """None where it gives an empty text or cell. Raises Unevaluable; Empty where a value that it needs is, and
         TooMuchWork where it would read and make more characters than the `allowance`."""
         if self.error:
@@ -98,22 +88,28 @@ class Formula:
             before + self._shown(column, quoted, values) if column else before
             for before, column, quoted in self._pieces
         )
-        return whole if len(whole) <= MAX_WRITTEN_CHARACTERS else f"{whole[:MAX_WRITTEN_CHARACTERS]}…"
+        return (
+            whole
+            if len(whole) <= FORMULA_LIMITS.written_characters
+            else f"{whole[: FORMULA_LIMITS.written_characters]}…"
+        )
 
     def _shown(self, column: str, quoted: bool, values: Mapping[str, Value]) -> str:
         if column not in values:
             return f"{{{column}}}"
         value = values[column]
         if isinstance(value, str) and not quoted:
-            return repr(value[:MAX_SHOWN_CHARACTERS])
+            return repr(value[: FORMULA_LIMITS.shown_characters])
         if value is None:
             return "" if quoted else "empty"
         shown = (
             value
             if isinstance(value, str)
-            else format_value(value[:MAX_SHOWN_CHARACTERS] if isinstance(value, tuple) else value)
+            else format_value(value[: FORMULA_LIMITS.shown_characters] if isinstance(value, tuple) else value)
         )
-        return shown if len(shown) <= MAX_SHOWN_CHARACTERS else f"{shown[:MAX_SHOWN_CHARACTERS]}…"
+        return (
+            shown if len(shown) <= FORMULA_LIMITS.shown_characters else f"{shown[: FORMULA_LIMITS.shown_characters]}…"
+        )
 
 
 # ── the parser ───────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -136,7 +132,6 @@ _COMPARISONS = frozenset({"=", "<>", "<", "<=", ">", ">="})
 # In rising order: an operator that binds more tightly takes its neighbours first.
 TERNARY, OR, AND, NOT, COMPARISON, JOIN, SUM, PRODUCT, SIGN, POWER, PERCENT = range(11)
 _BINDS = {"&": JOIN, "+": SUM, "-": SUM, "*": PRODUCT, "/": PRODUCT, "//": PRODUCT, "%": PRODUCT, "^": POWER}
-_ESCAPES = {"n": "\n", "t": "\t"}
 
 
 class FormulaToken(NamedTuple):
@@ -201,8 +196,8 @@ class FormulaParser:
 
     def _expression(self, least: int = TERNARY) -> FormulaNode:
         self._nesting += 1
-        if self._nesting > MAX_FORMULA_DEPTH:
-            raise BadFormula(f"The formula is nested more than {MAX_FORMULA_DEPTH} deep.")
+        if self._nesting > FORMULA_LIMITS.depth:
+            raise BadFormula(f"The formula is nested more than {FORMULA_LIMITS.depth} deep.")
         left = self._operand()
         while (more := self._continued(left, least)) is not None:
             left = more
@@ -363,7 +358,11 @@ class FormulaParser:
             raise BadFormula(f"{spelled}() is not a function of formulas. They have {known}.")
         if not least <= len(arguments) <= most:
             many = (
-                f"{least}" if least == most else f"at least {least}" if most == MAX_ARGUMENTS else f"{least} to {most}"
+                f"{least}"
+                if least == most
+                else f"at least {least}"
+                if most == FORMULA_LIMITS.arguments
+                else f"{least} to {most}"
             )
             raise BadFormula(f"{name} takes {many} values, not {len(arguments)}.")
         if name == "IF":
@@ -385,7 +384,11 @@ class FormulaParser:
 
 
 # Functions that evaluate only what they need, with how many values they take.
-LAZY_FUNCTIONS: Mapping[str, tuple[int, int]] = {"AND": (1, MAX_ARGUMENTS), "IF": (2, 3), "OR": (1, MAX_ARGUMENTS)}
+LAZY_FUNCTIONS: Mapping[str, tuple[int, int]] = {
+    "AND": (1, FORMULA_LIMITS.arguments),
+    "IF": (2, 3),
+    "OR": (1, FORMULA_LIMITS.arguments),
+}
 
 
 def tokenize_formula(template: str) -> Sequence[FormulaToken]:
@@ -401,8 +404,8 @@ def tokenize_formula(template: str) -> Sequence[FormulaToken]:
 
 def make_node(evaluate: Evaluate, *parts: FormulaNode, results: tuple[str, ...] = ()) -> FormulaNode:
     depth = 1 + max(part.depth for part in parts)
-    if depth > MAX_FORMULA_DEPTH:
-        raise BadFormula(f"The formula is nested more than {MAX_FORMULA_DEPTH} deep.")
+    if depth > FORMULA_LIMITS.depth:
+        raise BadFormula(f"The formula is nested more than {FORMULA_LIMITS.depth} deep.")
     return FormulaNode(evaluate, depth, results=results)
 
 
@@ -431,7 +434,9 @@ def make_conditional(condition: FormulaNode, then: FormulaNode, other: FormulaNo
 def unescape_text(part: str, quote: str) -> str:
     if quote in "“‘":
         return part
-    return re.sub(r"\\(.)", lambda match: _ESCAPES.get(match[1], match[1]), part.replace(quote * 2, quote))
+    return re.sub(
+        r"\\(.)", lambda match: {"n": "\n", "t": "\t"}.get(match[1], match[1]), part.replace(quote * 2, quote)
+    )
 
 
 def bind_column(value: Value) -> str | int | float | Money | None:

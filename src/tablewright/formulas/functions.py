@@ -15,6 +15,7 @@ import operator
 import re
 import threading
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -24,20 +25,36 @@ from tablewright.values.coerce import coerce_value
 from tablewright.values.measures import Measure, convert_measure, read_measures
 from tablewright.values.numbers import read_numbers
 
-# Bits of a whole number on the way to a result. A power could otherwise fill the memory in one step.
-MAX_BITS = 4_096
-# The largest whole number that a float can hold.
-MAX_RESULT_BITS = 1_023
-# Characters of a text that a formula makes. A longer one that a cell holds can be read, and cut with LEFT.
-MAX_TEXT_CHARACTERS = 100_000
-# Characters that are read and made for one cell, all steps together; they take less than a second.
-MAX_WORK_CHARACTERS = 20_000_000
-# How many characters as they are take as long as one of which a number or a date is read.
-READING_COST = 200
-# Characters of a text that can be a number, a date or a measure.
-MAX_READ_CHARACTERS = 1_000
-# Digits that ROUND takes, either way of the point: more than a float has, and 10**30 is still cheap.
-MAX_DIGITS = 30
+
+@dataclass(frozen=True)
+class FormulaLimits:
+    # What people write by hand is shorter. The parser and the evaluation call themselves once for each level, so that
+    # more depth could exhaust the stack of the interpreter.
+    characters: int = 2_000
+    depth: int = 60
+    # As in spreadsheets, whose formulas are pasted here.
+    arguments: int = 255
+    # Characters of a value in the formula as it is written for people, and of the whole of it: `{A}` hundreds of times
+    # would be longer than any page.
+    shown_characters: int = 60
+    written_characters: int = 4_000
+    # Bits of a whole number on the way to a result. A power could otherwise fill the memory in one step.
+    bits: int = 4_096
+    # The largest whole number that a float can hold.
+    result_bits: int = 1_023
+    # Characters of a text that a formula makes. A longer one that a cell holds can be read, and cut with LEFT.
+    text_characters: int = 100_000
+    # Characters that are read and made for one cell, all steps together; they take less than a second.
+    work_characters: int = 20_000_000
+    # How many characters as they are take as long as one of which a number or a date is read.
+    reading_cost: int = 200
+    # Characters of a text that can be a number, a date or a measure.
+    read_characters: int = 1_000
+    # Digits that ROUND takes, either way of the point: more than a float has, and 10**30 is still cheap.
+    digits: int = 30
+
+
+FORMULA_LIMITS = FormulaLimits()
 
 _NUMBER = Field(name="operand", type="number")
 _DATE = Field(name="operand", type="date")
@@ -58,7 +75,7 @@ class TooMuchWork(Unevaluable):
 class EvaluationAllowance(threading.local):
     """The characters that may still be read and made for the current cell of this thread."""
 
-    left = MAX_WORK_CHARACTERS
+    left = FORMULA_LIMITS.work_characters
 
 
 ALLOWANCE = EvaluationAllowance()
@@ -69,17 +86,17 @@ def spend_allowance(characters: int) -> None:
     ALLOWANCE.left -= characters
     if ALLOWANCE.left < 0:
         raise TooMuchWork(
-            f"the formula handles more than {MAX_WORK_CHARACTERS:,} characters for this row; shorten its texts with "
-            "LEFT, or divide it into several columns"
+            f"the formula handles more than {FORMULA_LIMITS.work_characters:,} characters for this row; shorten its "
+            "texts with LEFT, or divide it into several columns"
         )
 
 
 def check_result_size(characters: int) -> None:
     """Refuse a text of so many characters before it is made."""
-    if characters > MAX_TEXT_CHARACTERS:
+    if characters > FORMULA_LIMITS.text_characters:
         raise Unevaluable(
-            f"the formula makes a text of {characters:,} characters, more than the {MAX_TEXT_CHARACTERS:,} that a "
-            "cell takes; shorten its parts with LEFT"
+            f"the formula makes a text of {characters:,} characters, more than the {FORMULA_LIMITS.text_characters:,} "
+            "that a cell takes; shorten its parts with LEFT"
         )
     spend_allowance(characters)
 
@@ -94,7 +111,7 @@ def clean_result(result: object) -> Value:
             raise Unevaluable("the result is not a finite number")
         # Hides the noise of binary fractions in 0.1 * 3; spreadsheets show 15 digits too.
         return float(f"{result:.15g}")
-    if isinstance(result, int) and result.bit_length() > MAX_RESULT_BITS:
+    if isinstance(result, int) and result.bit_length() > FORMULA_LIMITS.result_bits:
         raise Unevaluable("the result is too large")
     if result is None or isinstance(result, str | int):
         return result
@@ -116,7 +133,7 @@ def to_number(operand: Any) -> Any:
         return operand.amount if kind is Money else int(operand)
     value = parse_number_text(operand)
     if value is None:
-        found = read_numbers(operand) if len(operand) <= MAX_READ_CHARACTERS else ()
+        found = read_numbers(operand) if len(operand) <= FORMULA_LIMITS.read_characters else ()
         several = len(found) > 1 or any(each.high is not None for each in found)
         raise Unevaluable(f"{operand[:60]!r} is {'more than one number' if several else 'not a number'}")
     return value
@@ -125,13 +142,13 @@ def to_number(operand: Any) -> Any:
 def parse_number_text(text: str) -> int | float | None:
     """Return the only number that a text states, or None. "12%" is 0.12; "5 ft 11 in", "10–20" and "Studio 54" are
     none."""
-    return read_one_number(text) if len(text) <= MAX_READ_CHARACTERS else None
+    return read_one_number(text) if len(text) <= FORMULA_LIMITS.read_characters else None
 
 
 # What was read before, also for another cell, costs nothing of the allowance.
 @lru_cache(maxsize=4096)
 def read_one_number(text: str) -> int | float | None:
-    spend_allowance(READING_COST * len(text))
+    spend_allowance(FORMULA_LIMITS.reading_cost * len(text))
     read = coerce_value(text, _NUMBER)
     if read.value is None or read.label == "low" or not isinstance(read.value, int | float):
         return None
@@ -162,7 +179,7 @@ def fold_case(value: str) -> str:
 
 def to_whole_number(value: Any, what: str) -> int:
     read = to_number(value)
-    if read != int(read) or not 0 <= read <= MAX_TEXT_CHARACTERS:
+    if read != int(read) or not 0 <= read <= FORMULA_LIMITS.text_characters:
         raise Unevaluable(f"{what} must be a whole number, not {format_value(clean_result(read))}")
     return int(read)
 
@@ -231,14 +248,18 @@ def join_texts(parts: Sequence[str]) -> str:
 def multiply_operands(left: Any, right: Any) -> Any:
     left, right = to_number(left), to_number(right)
     # A product has at most the bits of both together; a power, those of the base times the exponent.
-    if isinstance(left, int) and isinstance(right, int) and left.bit_length() + right.bit_length() > MAX_BITS:
+    if (
+        isinstance(left, int)
+        and isinstance(right, int)
+        and left.bit_length() + right.bit_length() > FORMULA_LIMITS.bits
+    ):
         raise Unevaluable("the result is too large")
     return left * right
 
 
 def raise_to_power(base: Any, exponent: Any) -> Any:
     base, exponent = to_number(base), to_number(exponent)
-    if isinstance(base, int) and isinstance(exponent, int) and base.bit_length() * abs(exponent) > MAX_BITS:
+    if isinstance(base, int) and isinstance(exponent, int) and base.bit_length() * abs(exponent) > FORMULA_LIMITS.bits:
         raise Unevaluable("the result is too large")
     result = base**exponent
     if isinstance(result, complex):
@@ -258,7 +279,7 @@ def are_equal(left: Any, right: Any) -> bool:
     if isinstance(left, str) and isinstance(right, str):
         if fold_case(left).strip() == fold_case(right).strip():
             return True
-        if max(len(left), len(right)) > MAX_READ_CHARACTERS:
+        if max(len(left), len(right)) > FORMULA_LIMITS.read_characters:
             return False
         marks = {mark for side in (left, right) if (mark := re.sub(r"[\d.,'\s+-]", "", side))}
         if len(marks) > 1:  # €20 is not $20
@@ -313,8 +334,8 @@ def round_half_away(value: Any, digits: Any = 0) -> Any:
     value = to_number(value)
     if type(digits) is not int:
         digits = to_number(digits)
-    if digits != int(digits) or abs(digits) > MAX_DIGITS:
-        raise Unevaluable(f"ROUND takes a whole number of digits up to {MAX_DIGITS}")
+    if digits != int(digits) or abs(digits) > FORMULA_LIMITS.digits:
+        raise Unevaluable(f"ROUND takes a whole number of digits up to {FORMULA_LIMITS.digits}")
     digits = int(digits)
     if isinstance(value, int):
         if digits >= 0:
@@ -413,7 +434,7 @@ def contains_text(value: Any, part: Any) -> bool:
 
 def read_stated_date(stated: str) -> str:
     """Return the date that a text states, as far as it is known, or ""."""
-    spend_allowance(READING_COST * len(stated))
+    spend_allowance(FORMULA_LIMITS.reading_cost * len(stated))
     read = coerce_value(stated, _DATE)
     return str(read.value) if read.value is not None and read.label != "low" else ""
 
@@ -423,7 +444,7 @@ def make_date_part(what: str, start: int, end: int) -> Callable[[Any], int | Non
         if value is None:
             return None
         stated = format_operand(value)
-        iso = read_stated_date(stated) if len(stated) <= MAX_READ_CHARACTERS else ""
+        iso = read_stated_date(stated) if len(stated) <= FORMULA_LIMITS.read_characters else ""
         if not iso[start:end]:
             raise Unevaluable(f"{stated[:60]!r} has no {what}" if iso else f"{stated[:60]!r} is not a date")
         return int(iso[start:end])
@@ -432,9 +453,9 @@ def make_date_part(what: str, start: int, end: int) -> Callable[[Any], int | Non
 
 
 def read_stated_measures(value: str, unit: str) -> Sequence[Measure]:
-    if len(value) > MAX_READ_CHARACTERS:
+    if len(value) > FORMULA_LIMITS.read_characters:
         return ()
-    spend_allowance(READING_COST * len(value))
+    spend_allowance(FORMULA_LIMITS.reading_cost * len(value))
     return read_measures(value, unit)
 
 
@@ -461,12 +482,10 @@ class FormulaFunction(NamedTuple):
     most: int = 1
 
 
-# As in spreadsheets, whose formulas are pasted here.
-MAX_ARGUMENTS = 255
 FORMULA_FUNCTIONS: Mapping[str, FormulaFunction] = {
     "ABS": FormulaFunction(lambda value: abs(to_number(value))),
-    "AVERAGE": FormulaFunction(average_operands, 1, MAX_ARGUMENTS),
-    "CONCAT": FormulaFunction(concatenate_operands, 1, MAX_ARGUMENTS),
+    "AVERAGE": FormulaFunction(average_operands, 1, FORMULA_LIMITS.arguments),
+    "CONCAT": FormulaFunction(concatenate_operands, 1, FORMULA_LIMITS.arguments),
     "CONTAINS": FormulaFunction(contains_text, 2, 2),
     "CONVERT": FormulaFunction(convert_units, 2, 3),
     "DAY": FormulaFunction(make_date_part("day", 8, 10)),
@@ -477,9 +496,9 @@ FORMULA_FUNCTIONS: Mapping[str, FormulaFunction] = {
     "LEFT": FormulaFunction(make_text_function(left_part), 1, 2),
     "LEN": FormulaFunction(lambda value: 0 if value is None else len(format_operand(value))),
     "LOWER": FormulaFunction(make_text_function(make_case_change(str.lower))),
-    "MAX": FormulaFunction(make_extreme(max), 1, MAX_ARGUMENTS),
+    "MAX": FormulaFunction(make_extreme(max), 1, FORMULA_LIMITS.arguments),
     "MID": FormulaFunction(make_text_function(middle_part), 3, 3),
-    "MIN": FormulaFunction(make_extreme(min), 1, MAX_ARGUMENTS),
+    "MIN": FormulaFunction(make_extreme(min), 1, FORMULA_LIMITS.arguments),
     "MOD": FormulaFunction(make_numeric_operator(operator.mod), 2, 2),
     "MONTH": FormulaFunction(make_date_part("month", 5, 7)),
     "PROPER": FormulaFunction(make_text_function(make_case_change(str.title))),
@@ -487,7 +506,7 @@ FORMULA_FUNCTIONS: Mapping[str, FormulaFunction] = {
     "ROUND": FormulaFunction(round_half_away, 1, 2),
     "STR": FormulaFunction(make_text_function(str)),
     "SUBSTITUTE": FormulaFunction(make_text_function(substitute_text), 3, 3),
-    "SUM": FormulaFunction(sum_operands, 1, MAX_ARGUMENTS),
+    "SUM": FormulaFunction(sum_operands, 1, FORMULA_LIMITS.arguments),
     "TRIM": FormulaFunction(make_text_function(lambda value: " ".join(value.split()))),
     "UPPER": FormulaFunction(make_text_function(make_case_change(str.upper))),
     "YEAR": FormulaFunction(make_date_part("year", 0, 4)),

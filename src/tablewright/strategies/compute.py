@@ -19,7 +19,7 @@ from tablewright.domain.model import Evidence, Field, Finding, Money, Reason, Ro
 from tablewright.domain.text import format_value
 from tablewright.errors import RunError
 from tablewright.formulas.formula import Formula
-from tablewright.formulas.functions import MAX_READ_CHARACTERS, MAX_WORK_CHARACTERS, Empty, TooMuchWork, Unevaluable
+from tablewright.formulas.functions import FORMULA_LIMITS, Empty, TooMuchWork, Unevaluable
 from tablewright.sandbox.limits import MEBIBYTE, SandboxLimits, SandboxWording
 from tablewright.sandbox.sandbox import Sandbox
 from tablewright.values.coerce import coerce_value
@@ -117,7 +117,9 @@ def compute_large_cell(
 ) -> Finding:
     """Run in a worker process: compute the cell with the full allowance, or say why it fails."""
     try:
-        return compute_cell(field, parse_formula_once(template, known), row, before, allowance=MAX_WORK_CHARACTERS)
+        return compute_cell(
+            field, parse_formula_once(template, known), row, before, allowance=FORMULA_LIMITS.work_characters
+        )
     except TooMuchWork as problem:
         return make_failed_finding(field, "error", str(problem))
 
@@ -129,7 +131,12 @@ def parse_formula_once(template: str, known: tuple[Field, ...]) -> Formula:
 
 
 def compute_cell(
-    field: Field, formula: Formula, row: Row, before: tuple[Step, ...] = (), *, allowance: int = MAX_WORK_CHARACTERS
+    field: Field,
+    formula: Formula,
+    row: Row,
+    before: tuple[Step, ...] = (),
+    *,
+    allowance: int = FORMULA_LIMITS.work_characters,
 ) -> Finding:
     """Return the computed value, or why there is none; raises TooMuchWork beyond the allowance."""
     values: dict[str, Value] = {}
@@ -145,7 +152,7 @@ def compute_cell(
             amounts.append(cell.value)
         elif field.type == "money" and isinstance(cell.value, str):
             # A text column may have prices: they give the result its currency.
-            amount = coerce_value(cell.value[:MAX_READ_CHARACTERS], AMOUNT_FIELD).value
+            amount = coerce_value(cell.value[: FORMULA_LIMITS.read_characters], AMOUNT_FIELD).value
             amounts += [amount] if isinstance(amount, Money) else []
     try:
         result = formula.evaluate(values, allowance)

@@ -30,7 +30,7 @@ from tablewright.domain.model import (
 )
 from tablewright.domain.retrieved import Retrieved
 from tablewright.domain.text import format_value, normalize_words
-from tablewright.extraction.meaning import MIN_RELATED, FieldQuery, build_field_query, content_words, word_similarity
+from tablewright.extraction.meaning import LIKENESS, FieldQuery, build_field_query, content_words, word_similarity
 from tablewright.extraction.reader import Candidate, SourceSpan
 from tablewright.extraction.subject import Subject, is_own_site
 from tablewright.llm.tasks.decision import Decision, Outcome
@@ -383,7 +383,7 @@ def _find_ambiguity_in(want: FieldQuery, value: Value, text: str, figures: Seque
     near = [_words_near(text, figures, place) for place in range(len(figures))]
     speaks = _field_likeness(want, near[own])
     for place in rivals:
-        is_other = bool(near[place]) and speaks >= MIN_RELATED and _field_likeness(want, near[place]) < speaks
+        is_other = bool(near[place]) and speaks >= LIKENESS.related and _field_likeness(want, near[place]) < speaks
         if not is_other:
             return f"the quote also has {format_value(figures[place].value)}"
     return ""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from tablewright.domain.model import Cell
 from tablewright.errors import UsageError
 from tablewright.interfaces.page.table import cells as table_cells
 from tablewright.interfaces.page.table import rows as grid_rows
-from tablewright.interfaces.page.table.rows import MAX_ORDERS_PER_PERSON, RowOrders, grid_cell, read_row_block
+from tablewright.interfaces.page.table.rows import GRID_LIMITS, RowOrders, grid_cell, read_row_block
 from tablewright.operations.files import import_table_file
 from tablewright.operations.fill import FillOptions, plan_fill
 from tablewright.operations.grid_rows import RowQuery, find_matching_rows
@@ -77,11 +78,11 @@ async def test_one_who_asks_for_many_orders_gives_up_their_own_and_nobody_elses(
     orders, ann, bob = RowOrders(), services.acting("ann"), services.acting("bob")
     sorted_by_bob = RowQuery(table_id=table_id, sort="Price", view="bob")
     await orders.order(bob, sorted_by_bob)
-    for number in range(3 * MAX_ORDERS_PER_PERSON):
+    for number in range(3 * GRID_LIMITS.orders_per_person):
         await orders.order(ann, RowQuery(table_id=table_id, sort="Name", view=str(number)))
         assert list(await orders.order(bob, sorted_by_bob)) == [1, 2, 3, 4]
     assert computed.count("bob") == 1
-    assert len(orders) == MAX_ORDERS_PER_PERSON + 1
+    assert len(orders) == GRID_LIMITS.orders_per_person + 1
 
 
 async def test_orders_of_all_persons_together_are_bounded_by_bytes(services: Services, tmp_path: Path) -> None:
@@ -122,8 +123,7 @@ async def test_orders_are_computed_one_for_each_person_at_a_time(
 async def test_a_block_of_long_rows_ends_early_and_the_rest_follows(
     services: Services, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(grid_rows, "MAX_BLOCK_CHARACTERS", 5_000)
-    monkeypatch.setattr(grid_rows, "MAX_BLOCK_CELLS", 4)
+    monkeypatch.setattr(grid_rows, "GRID_LIMITS", replace(GRID_LIMITS, block_characters=5_000, block_cells=4))
     path = tmp_path / "long.csv"
     path.write_text("Name,Text\n" + "".join(f"Thing {number},{'word ' * 300}\n" for number in range(10)))
     table = (await import_table_file(services, path)).table
@@ -145,7 +145,7 @@ async def test_a_text_for_the_clipboard_is_bounded_by_its_length(
     table = (await import_table_file(services, path)).table
     texts = await table_cells.displayed_texts(services, table, [], [3, 1], ["Name"])
     assert texts == [["Thing 2"], ["Thing 0"]]
-    monkeypatch.setattr(table_cells, "MAX_COPIED_CHARACTERS", 10_000)
+    monkeypatch.setattr(table_cells, "GRID_LIMITS", replace(GRID_LIMITS, copied_characters=10_000))
     assert len(await table_cells.displayed_texts(services, table, [], range(1, 6), ["Text"])) == 5
     with pytest.raises(UsageError, match="10,000 characters"):
         await table_cells.displayed_texts(services, table, [], range(1, 11), ["Text"])

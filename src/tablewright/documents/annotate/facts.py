@@ -51,18 +51,14 @@ def _make_property(label: str, value: LineCell, context: str, day_first: bool | 
 
 # ── two labels, two values ───────────────────────────────────────────────────────────────────────────────────────────
 
-_SLASH = re.compile(r"\s{0,3}/\s{0,3}")
-# In a value a slash needs space around it: "km/h" is one unit.
-_SLASH_APART = re.compile(r"\s{1,3}/\s{0,3}|/\s{1,3}")
-_COMMA = re.compile(r",\s+")
-
 
 def _pair_labels_with_values(label: str, value: LineCell) -> list[tuple[str, LineCell]]:
     """Return the pairs of a label with as many parts as its value: "Voltage / Current": "44.2 V / 8.2 A"."""
-    for mark, apart in (("/", _SLASH_APART), (",", _COMMA)):
+    # In a value a slash needs space around it: "km/h" is one unit.
+    for mark, apart, named_apart in (("/", r"\s{1,3}/\s{0,3}|/\s{1,3}", r"\s{0,3}/\s{0,3}"), (",", r",\s+", r",\s+")):
         if mark not in label or mark not in value.text:
             continue
-        names = [name for name in (_SLASH if mark == "/" else _COMMA).split(label) if name]
+        names = [name for name in re.split(named_apart, label) if name]
         cells = list(_split_cell(value, apart))
         if len(names) != len(cells) or len(names) < 2 or "(" in label:
             continue
@@ -74,9 +70,9 @@ def _pair_labels_with_values(label: str, value: LineCell) -> list[tuple[str, Lin
     return []
 
 
-def _split_cell(value: LineCell, mark: re.Pattern[str]) -> Iterator[LineCell]:
+def _split_cell(value: LineCell, mark: str) -> Iterator[LineCell]:
     place = 0
-    for gap in mark.finditer(value.text):
+    for gap in re.finditer(mark, value.text):
         yield make_cell(value.text, place, gap.start(), value.start)
         place = gap.end()
     yield make_cell(value.text, place, len(value.text), value.start)

@@ -17,9 +17,9 @@ from lxml import etree
 from tablewright.extraction.layout.draft import FENCE, MAX_CHARS, Parsed, TextDraft, is_header_row, write_lines
 from tablewright.formats.tables.delimited import ONE_COLUMN, read_records
 from tablewright.text import clean_one_line, remove_invisible
-from tablewright.web.read.html import MAX_HTML_CHARS, read_html
+from tablewright.web.read.html import read_html
 from tablewright.web.read.reader import decode_bytes
-from tablewright.web.read.reading import MAX_CHARS as MAX_PAGE_CHARS
+from tablewright.web.read.reading import PAGE_LIMITS
 from tablewright.web.read.reading import UnreadablePage as NothingToRead
 
 # ── plain text ───────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -130,14 +130,14 @@ def parse_html(content: bytes, name: str) -> Parsed:
     reading = read_html(html, "")
     draft = TextDraft()
     write_lines(draft, reading.text.split("\n"), _collect_headings(html))
-    if len(reading.text) >= MAX_PAGE_CHARS or len(html) > MAX_HTML_CHARS:
-        draft.notes.append(f"Only its first {MAX_PAGE_CHARS:,} characters were read.")
+    if len(reading.text) >= PAGE_LIMITS.characters or len(html) > PAGE_LIMITS.html_characters:
+        draft.notes.append(f"Only its first {PAGE_LIMITS.characters:,} characters were read.")
     return draft.finish("html", title=reading.title)
 
 
 def _collect_headings(html: str) -> set[str]:
     parser = etree.HTMLParser(encoding="utf-8", remove_comments=True, remove_pis=True)
-    root = etree.fromstring(html[:MAX_HTML_CHARS].replace("\x00", "").encode("utf-8", "replace"), parser)
+    root = etree.fromstring(html[: PAGE_LIMITS.html_characters].replace("\x00", "").encode("utf-8", "replace"), parser)
     return {
         clean_one_line(" ".join(map(str, found.itertext()))) for found in root.iter("h1", "h2", "h3", "h4", "h5", "h6")
     }

@@ -56,8 +56,6 @@ MAX_CELLS = 2_000_000
 Place = tuple[int, int]
 
 _WORD = re.compile(r"\w+")
-# A cell that begins with a number, also in brackets or with a currency, names no column.
-_NUMBER = re.compile(r"[-+(€$£¥\s]*\d")
 
 
 class TextDraft:
@@ -168,8 +166,9 @@ def is_header_row(rows: Sequence[Sequence[str]]) -> bool:
     if len(first) == len(rows[0]) and not any(map(_has_letter, first)):
         return False
     # Names a column of a report, alone or as "2021 (restated)".
+    # A cell that begins with a number, also in brackets or with a currency, names no column.
     if not all(
-        re.match(r"(?:19|20)\d\d(?![\d.,/-])", cell) or (_has_letter(cell) and not _NUMBER.match(cell))
+        re.match(r"(?:19|20)\d\d(?![\d.,/-])", cell) or (_has_letter(cell) and not re.match(r"[-+(€$£¥\s]*\d", cell))
         for cell in first
     ):
         return False

@@ -12,18 +12,24 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from statistics import median
 
-# A space between words is a quarter of the height, in justified lines up to two thirds.
-WIDE_GAP = 0.95
-# Two words whose middles are closer than this are on one line.
-SAME_LINE = 0.5
-# Rows of a table share a baseline; neighbouring blocks of text seldom do.
-SAME_BASE = 0.12
-# Lines further apart than so many heights do not belong to one table.
-FAR = 3.0
-# A piece with fewer words is a cell rather than a line of running text.
-PROSE_WORDS = 5
-# Edges of a column may differ by rounding and by the shapes of letters.
-ALIGNED_POINTS = 2.0
+
+@dataclass(frozen=True)
+class LayoutThresholds:
+    # A space between words is a quarter of the height, in justified lines up to two thirds.
+    wide_gap: float = 0.95
+    # Two words whose middles are closer than this are on one line.
+    same_line: float = 0.5
+    # Rows of a table share a baseline; neighbouring blocks of text seldom do.
+    same_base: float = 0.12
+    # Lines further apart than so many heights do not belong to one table.
+    far: float = 3.0
+    # A piece with fewer words is a cell rather than a line of running text.
+    prose_words: int = 5
+    # Edges of a column may differ by rounding and by the shapes of letters.
+    aligned_points: float = 2.0
+
+
+THRESHOLDS = LayoutThresholds()
 
 
 @dataclass(slots=True)
@@ -93,9 +99,9 @@ def has_columns(words: Sequence[PlacedWord]) -> bool:
     for before, after in pairwise(words):
         height = before.bottom - before.top
         shift = after.top - before.top
-        if abs(shift) < SAME_LINE * height:
+        if abs(shift) < THRESHOLDS.same_line * height:
             gap = after.left - before.right
-            wide_gaps += gap > WIDE_GAP * height or gap < -height
+            wide_gaps += gap > THRESHOLDS.wide_gap * height or gap < -height
             if wide_gaps >= 2:
                 return True
         elif shift < -height:
@@ -104,7 +110,7 @@ def has_columns(words: Sequence[PlacedWord]) -> bool:
         return False
     # Either another column of running text, which is already in order, or values that were written before their labels.
     divided = [line for line in group_into_lines(words) if len(line.pieces) > 1]
-    short = sum(min(len(piece.words) for piece in line.pieces) < PROSE_WORDS for line in divided)
+    short = sum(min(len(piece.words) for piece in line.pieces) < THRESHOLDS.prose_words for line in divided)
     return short >= 2 and short * 2 > len(divided)
 
 
@@ -121,7 +127,7 @@ def find_large_lines(words: Sequence[PlacedWord]) -> frozenset[str]:
                 runs.append([])
         elif runs[-1] and _continues_line(runs[-1][-1][-1], word):
             runs[-1][-1].append(word)
-        elif runs[-1] and not 0 <= word.bottom - runs[-1][-1][-1].bottom < FAR * usual:
+        elif runs[-1] and not 0 <= word.bottom - runs[-1][-1][-1].bottom < THRESHOLDS.far * usual:
             runs.append([[word]])
         else:
             runs[-1].append([word])
@@ -132,7 +138,7 @@ def find_large_lines(words: Sequence[PlacedWord]) -> frozenset[str]:
 
 
 def _continues_line(last: PlacedWord, word: PlacedWord) -> bool:
-    return abs(word.bottom - last.bottom) < SAME_BASE * (last.bottom - last.top) and word.left > last.left
+    return abs(word.bottom - last.bottom) < THRESHOLDS.same_base * (last.bottom - last.top) and word.left > last.left
 
 
 def _reads_as_heading(text: str) -> bool:
@@ -167,7 +173,7 @@ def group_into_lines(words: Iterable[PlacedWord]) -> list[LayoutLine]:
         if lines:
             last = lines[-1][-1]
             height = min(word.bottom - word.top, last.bottom - last.top)
-            if middle - (last.top + last.bottom) / 2 < SAME_LINE * height:
+            if middle - (last.top + last.bottom) / 2 < THRESHOLDS.same_line * height:
                 lines[-1].append(word)
                 continue
         lines.append([word])
@@ -178,7 +184,7 @@ def _make_line(words: list[PlacedWord]) -> LayoutLine:
     height = median(word.bottom - word.top for word in words)
     pieces = [LayoutPiece(words[:1])]
     for before, word in pairwise(words):
-        if word.left - before.right > WIDE_GAP * height:
+        if word.left - before.right > THRESHOLDS.wide_gap * height:
             pieces.append(LayoutPiece([word]))
         else:
             pieces[-1].words.append(word)
@@ -216,7 +222,7 @@ class _Band:
             filled = len(here) - here.count(None)
             fewer = min(filled, len(right) - right.count(None))
             both = [(a, b, line) for a, b, line in zip(here, right, self.lines, strict=True) if a and b]
-            level = sum(abs(a.base - b.base) < SAME_BASE * line.height for a, b, line in both)
+            level = sum(abs(a.base - b.base) < THRESHOLDS.same_base * line.height for a, b, line in both)
             apart = ragged + len(both) - level >= 2 and fewer >= 2 and level < 0.7 * fewer
             prose = self._runs_on(column) and (self._runs_on(column + 1) or len(both) < 0.6 * filled)
             if apart or prose:
@@ -229,7 +235,7 @@ class _Band:
         pieces = [piece for piece in self.pieces(column) if piece is not None]
         return (
             len(pieces) >= 4
-            and median(len(piece.words) for piece in pieces) >= PROSE_WORDS
+            and median(len(piece.words) for piece in pieces) >= THRESHOLDS.prose_words
             and median(piece.right - left for piece in pieces) >= 0.75 * (right - left)
         )
 
@@ -242,7 +248,7 @@ def _find_band(lines: Sequence[LayoutLine], first: int) -> _Band:
     kept = 1
     for at in range(first + 1, len(lines)):
         line, above = lines[at], band.lines[-1]
-        if line.top - above.bottom > FAR * min(line.height, above.height):
+        if line.top - above.bottom > THRESHOLDS.far * min(line.height, above.height):
             break
         # A heading, or the fifth line in a row with a single piece: the table has ended.
         if len(line.pieces) == 1 and (line.height > 1.2 * above.height or len(band.lines) - kept >= 4):
@@ -340,8 +346,10 @@ def _split_pieces(line: LayoutLine, columns: Sequence[Span], gap: float) -> Layo
         inside = [span for span in columns if span[0] < piece.right and span[1] > piece.left]
         current = [piece.words[0]]
         for word in piece.words[1:]:
-            begins = any(abs(word.left - left) < ALIGNED_POINTS for left, _ in inside)
-            ended = any(abs(current[-1].right - right) < ALIGNED_POINTS and word.left > right for _, right in inside)
+            begins = any(abs(word.left - left) < THRESHOLDS.aligned_points for left, _ in inside)
+            ended = any(
+                abs(current[-1].right - right) < THRESHOLDS.aligned_points and word.left > right for _, right in inside
+            )
             wide = word.left - current[-1].right > gap * line.height
             if len(inside) > 1 and wide and (begins or ended):
                 pieces.append(LayoutPiece(current))
@@ -354,7 +362,7 @@ def _split_pieces(line: LayoutLine, columns: Sequence[Span], gap: float) -> Layo
 
 def _is_aligned(piece: LayoutPiece, columns: Sequence[Span]) -> bool:
     return any(
-        abs(piece.left - left) < ALIGNED_POINTS or abs(piece.right - right) < 2 * ALIGNED_POINTS
+        abs(piece.left - left) < THRESHOLDS.aligned_points or abs(piece.right - right) < 2 * THRESHOLDS.aligned_points
         for left, right in columns
     )
 

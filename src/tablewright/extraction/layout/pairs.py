@@ -51,9 +51,22 @@ class TextLine(Struct, frozen=True):
 _GAP = re.compile(r"[ \u00a0\t]{2,}|\t")
 # Markdown escapes a bar that belongs to the text of a cell.
 _BAR = re.compile(r"(?<!\\)\|")
-_RULE = re.compile(r"\s*+(?:\|\s*+)?:?-{2,}+:?\s*+(?:\|\s*+:?-{2,}+:?\s*+)*+\|?\s*+")
-# A line of this width was probably broken to fit the page.
-WIDE_CHARACTERS = 70
+
+
+class LineLimits(Struct, frozen=True):
+    # A line of this width was probably broken to fit the page.
+    wide: int = 70
+    # A label is a name, not a sentence.
+    label: int = 60
+    label_words: int = 8
+    # A longer value is a paragraph that begins with a label, and a longer line ends a block under a heading.
+    prose: int = 160
+    # In a longer line a colon is one of prose.
+    with_colon: int = 400
+
+
+# In characters, unless they say otherwise.
+LINE_LIMITS = LineLimits()
 
 
 def parse_lines(text: str, start: int, end: int, headings: Sequence[tuple[int, int]] = ()) -> Iterator[TextLine]:
@@ -64,7 +77,7 @@ def parse_lines(text: str, start: int, end: int, headings: Sequence[tuple[int, i
         stop = end if stop < 0 else stop
         line = make_cell(text, start, stop)
         at = line.start if line.text else start
-        wraps = bool(line.text) and (text[stop - 1] == " " or len(line.text) >= WIDE_CHARACTERS)
+        wraps = bool(line.text) and (text[stop - 1] == " " or len(line.text) >= LINE_LIMITS.wide)
         heading = bool(marked) and (at in marked or start in marked)
         yield TextLine(text=line.text, start=at, cells=split_cells(line.text, at), wraps=wraps, is_heading=heading)
         start = stop + 1
@@ -106,7 +119,7 @@ def is_table_row(line: str) -> bool:
 
 def is_table_rule(line: str) -> bool:
     """Return True for the rule that Markdown puts below a table's header: "|---|---|"."""
-    return "|" in line and bool(_RULE.fullmatch(line))
+    return "|" in line and bool(re.fullmatch(r"\s*+(?:\|\s*+)?:?-{2,}+:?\s*+(?:\|\s*+:?-{2,}+:?\s*+)*+\|?\s*+", line))
 
 
 # ── tables ───────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -157,10 +170,6 @@ def _align_cells(line: TextLine, head: TextLine) -> list[LineCell]:
     return row
 
 
-# A label is a name, not a sentence.
-MAX_LABEL_CHARACTERS, MAX_LABEL_WORDS = 60, 8
-# A longer value is a paragraph that begins with a label, and a longer line ends a block under a heading.
-PROSE_CHARACTERS = 160
 # The second is the full-width colon of Chinese and Japanese.
 COLONS = ":："
 
@@ -226,7 +235,7 @@ def _scan_pairs(text: str, lines: Sequence[TextLine]) -> tuple[list[LabelPair], 
         elif not open_label and _is_block_heading(lines, number):
             heading = line.text
             taken.add(number)
-        elif not open_label and len(line.text) > PROSE_CHARACTERS:
+        elif not open_label and len(line.text) > LINE_LIMITS.prose:
             heading = ""
         number += 1
     return found, blank
@@ -234,21 +243,22 @@ def _scan_pairs(text: str, lines: Sequence[TextLine]) -> tuple[list[LabelPair], 
 
 def _breaks_mid_sentence(line: TextLine) -> bool:
     """Return True if a sentence continues on the next line, so that a colon there does not end a label."""
-    return len(line.text) >= WIDE_CHARACTERS and len(line.cells) == 1 and line.text[-1].isalnum()
+    return len(line.text) >= LINE_LIMITS.wide and len(line.cells) == 1 and line.text[-1].isalnum()
 
 
 # ── inside a line ────────────────────────────────────────────────────────────────────────────────────────────────────
 
-# "Label ..... value" and "Label ____ value".
-_LEADER = re.compile(
-    r"(?P<label>[^.…_]{1,60}(?:\.[^.…_]{1,40}){0,2}?)\s?(?:\.{3,}+|…++|(?:\s\.){3,}+|_{4,}+)[\s:]*+(?P<value>\S.*)$"
-)
 # Not the colon of "https://", of "C:\" or of a time.
 _COLON = re.compile(r"[:：](?![/\\])(?!(?<=\d:)\d)")
 
 
 def _pairs_in_line(line: TextLine) -> Iterator[LabelPair]:
-    if (leader := _LEADER.match(line.text)) and looks_like_label(leader["label"]):
+    # "Label ..... value" and "Label ____ value".
+    leader = re.match(
+        r"(?P<label>[^.…_]{1,60}(?:\.[^.…_]{1,40}){0,2}?)\s?(?:\.{3,}+|…++|(?:\s\.){3,}+|_{4,}+)[\s:]*+(?P<value>\S.*)$",
+        line.text,
+    )
+    if leader and looks_like_label(leader["label"]):
         value = LineCell(text=leader["value"], start=line.start + leader.start("value"))
         yield LabelPair(label=leader["label"], value=value, start=line.start, end=line.end)
     elif ":" in line.text or "：" in line.text:
@@ -324,7 +334,7 @@ def _split_further_pairs(label: str, value: LineCell, start: int, line: TextLine
 
 def _first_sentence(value: LineCell) -> LineCell:
     """Return the first sentence of a paragraph that begins with a label: "Product: X 200. This lamp has …"."""
-    if len(value.text) <= PROSE_CHARACTERS:
+    if len(value.text) <= LINE_LIMITS.prose:
         return value
     # A full stop after at least four letters, so that no abbreviation ends a value.
     end = re.search(r"(?<!\b[^\W\d_])(?<!\b[^\W\d_]{2})(?<!\b[^\W\d_]{3})\.\s{1,9}(?=[^\W\d_])", value.text)
@@ -343,14 +353,12 @@ def _pairs_by_gap(line: TextLine) -> Iterator[LabelPair]:
 
 # ── what a label looks like ──────────────────────────────────────────────────────────────────────────────────────────
 
-# A label begins with a letter, maybe after its number in a form, and asks or quotes nothing.
-_LABEL = re.compile(r"(?:\d{1,2}[.)]?\s)?[^\W\d_][^\n!?\"“”]*+$")
-
 
 def looks_like_label(text: str) -> bool:
     """Return True for a few words that name something: no sentence, no address, no number."""
     text = text.strip(" .:*-")
-    if not 1 < len(text) <= MAX_LABEL_CHARACTERS or not _LABEL.match(text):
+    # A label begins with a letter, maybe after its number in a form, and asks or quotes nothing.
+    if not 1 < len(text) <= LINE_LIMITS.label or not re.match(r"(?:\d{1,2}[.)]?\s)?[^\W\d_][^\n!?\"“”]*+$", text):
         return False
     said = text.casefold().split()
     # A single word with three digits is a code, not a label.
@@ -361,7 +369,7 @@ def looks_like_label(text: str) -> bool:
         return False
     small = sum(word in SMALL_WORDS for word in said)
     reads_on = len(said) > 2 and (said[-1] in SMALL_WORDS or 2 * small > len(said))
-    return len(said) <= MAX_LABEL_WORDS and not reads_on and ". " not in text and "; " not in text
+    return len(said) <= LINE_LIMITS.label_words and not reads_on and ". " not in text and "; " not in text
 
 
 # ── the value on the line below ──────────────────────────────────────────────────────────────────────────────────────
@@ -444,9 +452,6 @@ def _is_block_heading(lines: Sequence[TextLine], number: int) -> bool:
 
 # ── what may be a pair ───────────────────────────────────────────────────────────────────────────────────────────────
 
-# In a longer line a colon is one of prose.
-MAX_LINE_CHARACTERS = 400
-_ENDS = re.compile(r"[.!?…;,]['\"”’)\]]*$")
 # A number alone, with its currency or per cent.
 _BARE_VALUE = re.compile(rf"(?:[{CURRENCY_SYMBOLS}]|[A-Z]{{3}}\s)?\s?\d[\d.,\s]{{0,15}}%?\*?")
 
@@ -468,14 +473,14 @@ def _pairs_in_row(line: TextLine) -> Iterator[LabelPair]:
     if len(cells) == 2 and all(cell.text for cell in cells):
         yield LabelPair(label=cells[0].text.rstrip(COLONS), value=cells[1], start=line.start, end=line.end)
     for cell in cells:
-        if ":" in cell.text and len(cell.text) <= MAX_LINE_CHARACTERS:
+        if ":" in cell.text and len(cell.text) <= LINE_LIMITS.with_colon:
             inner = TextLine(text=cell.text, start=cell.start, cells=split_cells(cell.text, cell.start))
             yield from _pairs_by_colons(inner)
             yield from _capitalised_pairs(inner)
 
 
 def _pairs_in_sentence(line: TextLine) -> Iterator[LabelPair]:
-    if ":" in line.text and len(line.text) <= MAX_LINE_CHARACTERS:
+    if ":" in line.text and len(line.text) <= LINE_LIMITS.with_colon:
         yield from _capitalised_pairs(line)
     # "(IATA: BWU, ICAO: YSBK)".
     for match in (
@@ -506,11 +511,14 @@ def _find_stacked_pairs(lines: Sequence[TextLine]) -> Iterator[LabelPair]:
     last_is_value = values_first = False
     filled = [line for line in lines if line.text]
     for line, following in zip_longest(filled, filled[1:]):
-        is_short = len(line.text) <= MAX_LABEL_CHARACTERS and not line.is_row and not _ENDS.search(line.text)
+        is_short = len(line.text) <= LINE_LIMITS.label and not line.is_row
+        is_short = is_short and not re.search(r"[.!?…;,]['\"”’)\]]*$", line.text)
         is_short = is_short and len(line.cells) == 1 and next(_pairs_in_line(line), None) is None
         is_value = is_short and bool(_BARE_VALUE.fullmatch(line.text))
         numbered = any(map(str.isdigit, line.text))
-        is_label = is_short and not is_value and len(line.text.split()) <= (3 if numbered else MAX_LABEL_WORDS - 2)
+        is_label = (
+            is_short and not is_value and len(line.text.split()) <= (3 if numbered else LINE_LIMITS.label_words - 2)
+        )
         if last is None or last_is_value == is_value:
             values_first = is_value
         if last and values_first and is_label and last_is_value:

@@ -19,7 +19,6 @@ from tablewright.text import normalize_lines
 PASSWORD_NEEDED = 4
 # PDFium's character for a hyphen that divides a word at the end of a line.
 _HYPHEN = "\ufffe"
-_DIVIDED = re.compile(rf"\S{{0,80}}{_HYPHEN}(?:\r\n)?\S{{0,80}}")
 
 # The reason why a page has no text: it has only images, or it cannot be opened at all.
 PageGap: TypeAlias = Literal["images", "broken", ""]
@@ -107,7 +106,9 @@ def _read_words(text_page: pypdfium2.PdfTextPage, height: float) -> tuple[str, l
                 height - min(bottom, box.bottom),
             )
         )
-    return _DIVIDED.sub(lambda match: rejoin_hyphenated(match[0]), text) if _HYPHEN in text else text, words
+    return re.sub(
+        rf"\S{{0,80}}{_HYPHEN}(?:\r\n)?\S{{0,80}}", lambda match: rejoin_hyphenated(match[0]), text
+    ) if _HYPHEN in text else text, words
 
 
 def rejoin_hyphenated(divided: str) -> str:

@@ -32,13 +32,34 @@ def render_docx_report(report: Report) -> bytes:
     """Return the document; the same report gives the same bytes."""
     body = DocxBody(report)
     parts = {
-        "[Content_Types].xml": CONTENT_TYPES,
-        "_rels/.rels": PACKAGE_RELATIONS,
+        "[Content_Types].xml": (
+            f'<Types xmlns="{_PACKAGE}/content-types">'
+            '<Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/>'
+            '<Default Extension="xml" ContentType="application/xml"/>'
+            f'<Override PartName="/word/document.xml" ContentType="{_WORD}.document.main+xml"/>'
+            f'<Override PartName="/word/styles.xml" ContentType="{_WORD}.styles+xml"/>'
+            f'<Override PartName="/word/numbering.xml" ContentType="{_WORD}.numbering+xml"/>'
+            '<Override PartName="/docProps/core.xml" '
+            'ContentType="application/vnd.openxmlformats-package.core-properties+xml"/></Types>'
+        ),
+        "_rels/.rels": (
+            f'<Relationships xmlns="{_PACKAGE}/relationships">'
+            f'<Relationship Id="document" Type="{_OFFICE}/officeDocument" Target="word/document.xml"/>'
+            f'<Relationship Id="core" Type="{_PACKAGE}/relationships/metadata/core-properties" '
+            'Target="docProps/core.xml"/>'
+            "</Relationships>"
+        ),
         "docProps/core.xml": _write_core_properties(report),
         "word/document.xml": body.document(),
         "word/_rels/document.xml.rels": body.relations(),
-        "word/styles.xml": STYLES,
-        "word/numbering.xml": NUMBERING,
+        "word/styles.xml": _write_styles(),
+        "word/numbering.xml": (
+            f'<w:numbering {_W}><w:abstractNum w:abstractNumId="0"><w:multiLevelType w:val="singleLevel"/>'
+            '<w:lvl w:ilvl="0"><w:start w:val="1"/><w:numFmt w:val="bullet"/><w:lvlText w:val="•"/>'
+            '<w:lvlJc w:val="left"/>'
+            '<w:pPr><w:ind w:left="360" w:hanging="360"/></w:pPr></w:lvl></w:abstractNum>'
+            '<w:num w:numId="1"><w:abstractNumId w:val="0"/></w:num></w:numbering>'
+        ),
     }
     stream = io.BytesIO()
     with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
@@ -187,31 +208,6 @@ def _format_w3c_time(iso: str) -> str:
 _WORD = "application/vnd.openxmlformats-officedocument.wordprocessingml"
 _PACKAGE = "http://schemas.openxmlformats.org/package/2006"
 
-CONTENT_TYPES = (
-    f'<Types xmlns="{_PACKAGE}/content-types">'
-    '<Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/>'
-    '<Default Extension="xml" ContentType="application/xml"/>'
-    f'<Override PartName="/word/document.xml" ContentType="{_WORD}.document.main+xml"/>'
-    f'<Override PartName="/word/styles.xml" ContentType="{_WORD}.styles+xml"/>'
-    f'<Override PartName="/word/numbering.xml" ContentType="{_WORD}.numbering+xml"/>'
-    '<Override PartName="/docProps/core.xml" '
-    'ContentType="application/vnd.openxmlformats-package.core-properties+xml"/></Types>'
-)
-
-PACKAGE_RELATIONS = (
-    f'<Relationships xmlns="{_PACKAGE}/relationships">'
-    f'<Relationship Id="document" Type="{_OFFICE}/officeDocument" Target="word/document.xml"/>'
-    f'<Relationship Id="core" Type="{_PACKAGE}/relationships/metadata/core-properties" Target="docProps/core.xml"/>'
-    "</Relationships>"
-)
-
-NUMBERING = (
-    f'<w:numbering {_W}><w:abstractNum w:abstractNumId="0"><w:multiLevelType w:val="singleLevel"/>'
-    '<w:lvl w:ilvl="0"><w:start w:val="1"/><w:numFmt w:val="bullet"/><w:lvlText w:val="•"/><w:lvlJc w:val="left"/>'
-    '<w:pPr><w:ind w:left="360" w:hanging="360"/></w:pPr></w:lvl></w:abstractNum>'
-    '<w:num w:numId="1"><w:abstractNumId w:val="0"/></w:num></w:numbering>'
-)
-
 
 def _style(name: str, title: str, paragraph: str = "", run: str = "", *, kind: str = "paragraph") -> str:
     based = '<w:basedOn w:val="Normal"/>' if kind == "paragraph" else ""
@@ -233,43 +229,49 @@ def _heading(level: int, size: int, before: int) -> str:
     )
 
 
-_EDGES = "".join(
-    f'<w:{edge} w:val="single" w:sz="4" w:space="0" w:color="C3C9D1"/>'
-    for edge in ("top", "left", "bottom", "right", "insideH", "insideV")
-)
-
-STYLES = (
-    f"<w:styles {_W}><w:docDefaults><w:rPrDefault><w:rPr>"
-    '<w:rFonts w:ascii="Calibri" w:hAnsi="Calibri" w:eastAsia="Calibri" w:cs="Calibri"/>'
-    # Sizes are half points: 11 pt text, 20 pt title, 14 and 11.5 pt headings; space is in twentieths of a point.
-    '<w:sz w:val="22"/><w:szCs w:val="22"/><w:lang w:val="en-GB"/></w:rPr></w:rPrDefault>'
-    '<w:pPrDefault><w:pPr><w:spacing w:after="120" w:line="276" w:lineRule="auto"/></w:pPr></w:pPrDefault>'
-    "</w:docDefaults>"
-    '<w:style w:type="paragraph" w:default="1" w:styleId="Normal"><w:name w:val="Normal"/><w:qFormat/></w:style>'
-    + _style("Title", "Title", '<w:spacing w:after="200" w:line="240" w:lineRule="auto"/>', '<w:b/><w:sz w:val="40"/>')
-    + _heading(1, 28, 360)
-    + _heading(2, 23, 200)
-    + _style(
-        "ListBullet",
-        "List Bullet",
-        '<w:numPr><w:ilvl w:val="0"/><w:numId w:val="1"/></w:numPr><w:spacing w:after="60"/>'
-        '<w:ind w:left="360" w:hanging="360"/>',
+def _write_styles() -> str:
+    edges = "".join(
+        f'<w:{edge} w:val="single" w:sz="4" w:space="0" w:color="C3C9D1"/>'
+        for edge in ("top", "left", "bottom", "right", "insideH", "insideV")
     )
-    + _style(
-        "Reference",
-        "Reference",
-        '<w:tabs><w:tab w:val="left" w:pos="567"/></w:tabs><w:spacing w:before="120" w:after="40"/>'
-        '<w:ind w:left="567" w:hanging="567"/>',
+    return (
+        f"<w:styles {_W}><w:docDefaults><w:rPrDefault><w:rPr>"
+        '<w:rFonts w:ascii="Calibri" w:hAnsi="Calibri" w:eastAsia="Calibri" w:cs="Calibri"/>'
+        # Sizes are half points: 11 pt text, 20 pt title, 14 and 11.5 pt headings; space is in twentieths of a point.
+        '<w:sz w:val="22"/><w:szCs w:val="22"/><w:lang w:val="en-GB"/></w:rPr></w:rPrDefault>'
+        '<w:pPrDefault><w:pPr><w:spacing w:after="120" w:line="276" w:lineRule="auto"/></w:pPr></w:pPrDefault>'
+        "</w:docDefaults>"
+        '<w:style w:type="paragraph" w:default="1" w:styleId="Normal"><w:name w:val="Normal"/><w:qFormat/></w:style>'
+        + _style(
+            "Title", "Title", '<w:spacing w:after="200" w:line="240" w:lineRule="auto"/>', '<w:b/><w:sz w:val="40"/>'
+        )
+        + _heading(1, 28, 360)
+        + _heading(2, 23, 200)
+        + _style(
+            "ListBullet",
+            "List Bullet",
+            '<w:numPr><w:ilvl w:val="0"/><w:numId w:val="1"/></w:numPr><w:spacing w:after="60"/>'
+            '<w:ind w:left="360" w:hanging="360"/>',
+        )
+        + _style(
+            "Reference",
+            "Reference",
+            '<w:tabs><w:tab w:val="left" w:pos="567"/></w:tabs><w:spacing w:before="120" w:after="40"/>'
+            '<w:ind w:left="567" w:hanging="567"/>',
+        )
+        + _style(
+            "Quote",
+            "Quote",
+            '<w:spacing w:after="60"/><w:ind w:left="850"/>',
+            '<w:color w:val="4A525C"/><w:sz w:val="20"/>',
+        )
+        + _style(
+            "TableText", "Table Text", '<w:spacing w:after="0" w:line="240" w:lineRule="auto"/>', '<w:sz w:val="18"/>'
+        )
+        + _style("Hyperlink", "Hyperlink", run='<w:color w:val="0B57B0"/><w:u w:val="single"/>', kind="character")
+        + '<w:style w:type="table" w:styleId="TableGrid"><w:name w:val="Table Grid"/><w:tblPr>'
+        f'<w:tblBorders>{edges}</w:tblBorders><w:tblCellMar><w:top w:w="60" w:type="dxa"/>'
+        '<w:left w:w="100" w:type="dxa"/>'
+        '<w:bottom w:w="60" w:type="dxa"/><w:right w:w="100" w:type="dxa"/></w:tblCellMar></w:tblPr></w:style>'
+        "</w:styles>"
     )
-    + _style(
-        "Quote",
-        "Quote",
-        '<w:spacing w:after="60"/><w:ind w:left="850"/>',
-        '<w:color w:val="4A525C"/><w:sz w:val="20"/>',
-    )
-    + _style("TableText", "Table Text", '<w:spacing w:after="0" w:line="240" w:lineRule="auto"/>', '<w:sz w:val="18"/>')
-    + _style("Hyperlink", "Hyperlink", run='<w:color w:val="0B57B0"/><w:u w:val="single"/>', kind="character")
-    + '<w:style w:type="table" w:styleId="TableGrid"><w:name w:val="Table Grid"/><w:tblPr>'
-    f'<w:tblBorders>{_EDGES}</w:tblBorders><w:tblCellMar><w:top w:w="60" w:type="dxa"/><w:left w:w="100" w:type="dxa"/>'
-    '<w:bottom w:w="60" w:type="dxa"/><w:right w:w="100" w:type="dxa"/></w:tblCellMar></w:tblPr></w:style></w:styles>'
-)

@@ -20,14 +20,10 @@ from typing import IO
 from tablewright.errors import BadFile
 from tablewright.formats.tables.limits import TABLE_LIMITS
 
-# Small, since every chunk inflates to at most as much and is searched for tags with what was left of the last one.
-CHUNK_BYTES = 256 * 1024
 # The two compression methods of workbooks, as numbered in the zip format.
 STORED, DEFLATED = 0, 8
 # The signature, and after 22 bytes that the directory repeats, the lengths of the name and of the extra field.
 _LOCAL_HEADER = struct.Struct("<4s22xHH")
-_ODS_ERROR = re.compile(rb"calcext:value-type\s*=\s*[\"']error")
-_ODS_REPEATED = re.compile(rb"number-(?:rows|columns)-repeated\s*=\s*[\"']([0-9]{1,9})")
 
 
 @dataclass
@@ -116,7 +112,7 @@ def _inflate_member(path: Path, file: IO[bytes], member: zipfile.ZipInfo) -> Ite
     # Negative: a raw deflate stream without the zlib header, as zip files hold it.
     inflater = zlib.decompressobj(-zlib.MAX_WBITS) if member.compress_type == DEFLATED else None
     while left > 0 and not (inflater and inflater.eof):
-        data = file.read(min(CHUNK_BYTES, left))
+        data = file.read(min(TABLE_LIMITS.inflated_bytes, left))
         if not data:
             raise _damaged_archive_error(path)
         left -= len(data)
@@ -125,7 +121,7 @@ def _inflate_member(path: Path, file: IO[bytes], member: zipfile.ZipInfo) -> Ite
             continue
         try:
             while data and not inflater.eof:
-                yield inflater.decompress(data, CHUNK_BYTES)
+                yield inflater.decompress(data, TABLE_LIMITS.inflated_bytes)
                 data = inflater.unconsumed_tail
         except zlib.error:
             raise _damaged_archive_error(path) from None
@@ -149,7 +145,7 @@ class SheetMeter:
         end = text.rfind(b">") + 1
         # An unfinished tag waits for the next chunk; a "tag" longer than a chunk is none, and must not grow without
         # end.
-        self._rest = text[end:][-CHUNK_BYTES:]
+        self._rest = text[end:][-TABLE_LIMITS.inflated_bytes :]
         self._read(text[:end])
 
     def _read(self, tags: bytes) -> None:
@@ -208,7 +204,7 @@ class OdsMeter(SheetMeter):
         for tag, attributes, closed in re.findall(
             rb"<table:(table|table-row|table-cell|covered-table-cell)(?=[\s/>])([^<>]*?)(/?)>", tags
         ):
-            match = _ODS_REPEATED.search(attributes)
+            match = re.search(rb"number-(?:rows|columns)-repeated\s*=\s*[\"']([0-9]{1,9})", attributes)
             repeated = int(match[1]) if match else 1
             if tag == b"table":
                 self._row = self._repeated = self._column = 0
@@ -219,7 +215,7 @@ class OdsMeter(SheetMeter):
                 self._repeated, self._column = repeated, 0
             else:
                 self._column += repeated
-                if _ODS_ERROR.search(attributes):
+                if re.search(rb"calcext:value-type\s*=\s*[\"']error", attributes):
                     self.size.errors_in[self._name] += 1
                 # Spreadsheets fill a sheet up to its last row with one empty cell that is repeated a million times.
                 if not closed or b"value" in attributes:

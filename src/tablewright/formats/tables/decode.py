@@ -17,11 +17,6 @@ from tablewright.errors import BadFile
 from tablewright.formats.tables.limits import TABLE_LIMITS
 from tablewright.text import detect_unmarked_utf16, find_byte_order_mark
 
-# Bytes decoded at a time. Larger: more memory; smaller: more calls of the decoder over the whole file.
-CHUNK_BYTES = 1024 * 1024
-# Enough for the detector; its time grows with the sample.
-GUESS_BYTES = 64 * 1024
-
 # Lines of ASCII say nothing of an encoding, and would water down the detector's statistics.
 _NON_ASCII_LINE = re.compile(rb"(?<![^\r\n])[^\r\n]*[\x80-\xff][^\r\n]*[\r\n]*")
 
@@ -48,7 +43,7 @@ def open_text(path: Path, encoding: str | None = None, *, long_lines: bool = Fal
     """Return the file as text. Raise BadFile unless all of it is text; `long_lines` allows lines too long for a reader
     of lines."""
     with path.open("rb") as raw:
-        head = raw.read(GUESS_BYTES)
+        head = raw.read(TABLE_LIMITS.encoding_bytes)
     mark, marked = find_byte_order_mark(head)
     if encoding is not None:
         encoding = _normalize_encoding(encoding)
@@ -91,13 +86,13 @@ def _find_bad_byte(text: TextFile) -> int | None:
 def _open_legacy_text(path: Path, bad: int) -> TextFile:
     """Open a file that is not UTF-8 in its likeliest encoding, judged by the lines with characters beyond ASCII."""
     with path.open("rb") as raw:
-        start = raw.read(CHUNK_BYTES)
+        start = raw.read(TABLE_LIMITS.decoded_bytes)
         # The start of a file can be pure ASCII, so a second sample surrounds the first byte that is not UTF-8, with
         # some lines before it for context.
-        raw.seek(max(CHUNK_BYTES, bad - 1000))
-        around = raw.read(CHUNK_BYTES)
-    lines = b"".join(_NON_ASCII_LINE.findall(start)[:2000])[: GUESS_BYTES // 2]
-    lines += b"".join(_NON_ASCII_LINE.findall(around)[:2000])[: GUESS_BYTES // 2]
+        raw.seek(max(TABLE_LIMITS.decoded_bytes, bad - 1000))
+        around = raw.read(TABLE_LIMITS.decoded_bytes)
+    lines = b"".join(_NON_ASCII_LINE.findall(start)[:2000])[: TABLE_LIMITS.encoding_bytes // 2]
+    lines += b"".join(_NON_ASCII_LINE.findall(around)[:2000])[: TABLE_LIMITS.encoding_bytes // 2]
     readable = lines.decode("utf-8", "replace")
     broken = readable.count("\ufffd")
     whole = sum(1 for char in readable if char > "\x7f") - broken
@@ -186,7 +181,7 @@ def _decode_chunks(text: TextFile) -> Iterator[tuple[int, str]]:
     with text.path.open("rb") as raw:
         position = raw.seek(text.skip)
         while True:
-            data = raw.read(CHUNK_BYTES)
+            data = raw.read(TABLE_LIMITS.decoded_bytes)
             # Bytes of a character that began in the last chunk count as read, but not yet as decoded.
             waiting = len(decoder.getstate()[0])
             try:

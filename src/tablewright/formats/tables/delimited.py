@@ -30,9 +30,6 @@ if TYPE_CHECKING:
     from _csv import Reader
 
 
-# Enough for 200 long lines. Larger: every candidate separator reads it again; smaller: a long header or a
-# few long quoted texts would fill it.
-SAMPLE_CHARS = 256 * 1024
 # One more line after the last. It comes back as a record of its own unless a quoted field swallowed it, which is how an
 # unclosed quote shows: the csv module itself says nothing. No text has NULs (`TextFile` refused them).
 END = "\0"
@@ -58,7 +55,9 @@ def read_delimited(text: TextFile, *, header: bool, delimiter: str | None) -> In
 
 def read_records(text: str, *, tabs: bool) -> tuple[Dialect, Reader]:
     """Return the dialect of a text and its records; `tabs` if its name promises them."""
-    dialect = sniff_dialect(text[:SAMPLE_CHARS], whole=len(text) <= SAMPLE_CHARS, tabs=tabs)
+    dialect = sniff_dialect(
+        text[: TABLE_LIMITS.dialect_characters], whole=len(text) <= TABLE_LIMITS.dialect_characters, tabs=tabs
+    )
     csv.field_size_limit(TABLE_LIMITS.value_characters)
     lines = islice(io.StringIO(text, newline=""), dialect.skip_lines, None)
     return dialect, csv.reader(lines, **dialect.reader_options())  # type: ignore[arg-type]
@@ -68,7 +67,7 @@ class Delimited:
     def __init__(self, text: TextFile, delimiter: str | None = None) -> None:
         self.text = text
         with text.open() as lines:
-            sample = lines.read(SAMPLE_CHARS)
+            sample = lines.read(TABLE_LIMITS.dialect_characters)
             whole = not lines.read(1)
         self.dialect = sniff_dialect(
             sample, whole=whole, delimiter=delimiter, tabs=text.path.suffix.lower() in (".tsv", ".tab")
@@ -294,7 +293,6 @@ def _detect_quote(sample: str, delimiter: str) -> str:
 
 
 _CARE = re.compile(r"""[,;|"\x00-\x1f]|^[\W_]|\s\Z""")
-_QUOTED = re.compile(r"""[,;|"\x00-\x1f\x85\u2028\u2029]|^[\s'\ufeff]|\s\Z""")
 
 
 class CsvWriter:
@@ -330,7 +328,11 @@ class CsvWriter:
 
 def _quote_value(text: str) -> str:
     text = escape_formula(text.replace("\0", "\ufffd"))
-    return '"' + text.replace('"', '""') + '"' if _QUOTED.search(text) else text
+    return (
+        '"' + text.replace('"', '""') + '"'
+        if re.search(r"""[,;|"\x00-\x1f\x85\u2028\u2029]|^[\s'\ufeff]|\s\Z""", text)
+        else text
+    )
 
 
 _INVISIBLE = r"\s\x00-\x1f\x7f-\x9f\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff"

@@ -112,9 +112,6 @@ def _bad_line_error(text: TextFile, line: int, error: Exception) -> BadFile:
     )
 
 
-CELL_KEYS = frozenset(Cell.__struct_fields__)
-
-
 def read_export_head(parser: JsonStream) -> dict[str, Any] | None:
     """Everything before the rows of a table that we exported; None for any other object."""
     head: dict[str, Any] = {}
@@ -204,7 +201,7 @@ class ExportedRows:
         for cell in found.values():
             if isinstance(cell, dict):
                 # Other keys come from a newer version; they are left out and named in a warning.
-                self._unknown.update(dict.fromkeys(cell.keys() - CELL_KEYS))
+                self._unknown.update(dict.fromkeys(cell.keys() - Cell.__struct_fields__))
         try:
             cells = msgspec.convert(self._mend(at, thing), RowDocument).cells
         except msgspec.ValidationError as error:

@@ -28,6 +28,15 @@ class TableLimits:
     # Cells and characters in memory at a time while a file streams by.
     batch_cells: int = 20_000
     batch_characters: int = 4 * 1024 * 1024
+    # Bytes decoded at a time. Larger: more memory; smaller: more calls of the decoder over the whole file.
+    decoded_bytes: int = 1024 * 1024
+    # Small, since every chunk inflates to at most as much and is searched for tags with what was left of the last one.
+    inflated_bytes: int = 256 * 1024
+    # Enough to detect the encoding; the detector's time grows with the sample.
+    encoding_bytes: int = 64 * 1024
+    # Enough for 200 long lines. Larger: every candidate separator reads it again; smaller: a long header or a few long
+    # quoted texts would fill it.
+    dialect_characters: int = 256 * 1024
 
     # Limits of Excel itself, and of Google Sheets.
     excel_rows: int = 1_048_576

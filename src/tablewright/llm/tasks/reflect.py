@@ -15,8 +15,7 @@ from tablewright.citations.quotes import RETRIEVED_WARNING, clean_line, mark_blo
 from tablewright.domain.model import Struct
 from tablewright.domain.research import (
     DEFAULT_EXTENT,
-    MAX_GAPS,
-    MAX_THEMES,
+    MEMO_LIMITS,
     Brief,
     CatalogCandidate,
     Claim,
@@ -199,7 +198,9 @@ the report.
                 problems.append(f"the contradiction about {found.about!r} needs notes of both sides.")
         reflection = Reflection(
             answered=reply.answered,
-            themes=tuple(shorten_text(theme, 120) for theme in map(clean_line, reply.themes) if theme)[:MAX_THEMES],
+            themes=tuple(shorten_text(theme, 120) for theme in map(clean_line, reply.themes) if theme)[
+                : MEMO_LIMITS.themes
+            ],
             gaps=merge_open_gaps(asked.gaps, closed, reply.gaps),
             closed=tuple((asked.gaps[place - 1], note) for place, note in closed.items()),
             contradictions=tuple(contradictions),
@@ -272,7 +273,7 @@ def merge_open_gaps(before: Sequence[Gap], closed: dict[int, int], found: Sequen
             new.append(gap)
     # The query of a gap that is still open did not help, so it is not searched again.
     kept = [structs.replace(gap, suggested_query="") if gap in before else gap for gap in open_ones.values()]
-    return tuple(sorted((*kept, *new), key=lambda gap: gap.priority)[:MAX_GAPS])
+    return tuple(sorted((*kept, *new), key=lambda gap: gap.priority)[: MEMO_LIMITS.gaps])
 
 
 def list_notes(notes: Sequence[SourceNote], room: int) -> str:

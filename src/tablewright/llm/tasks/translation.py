@@ -34,15 +34,16 @@ You translate lines that PROGRAM shows besides its own sentences: buttons, headi
 `lines`: each line in the language that is asked for, in the order of the list, short and natural, as a native \
 adviser would say it; the polite form of address where there are two. {FORM} Words after a slash, such as /drop, stay \
 as they are. Single words such as "lowest" and "contains" stand behind the name of a column ("Weight lowest")."""
-REPORT = f"""\
+# The instructions by the context of the texts.
+INSTRUCTIONS = {
+    "ask": CONVERSATION.replace("PROGRAM", "a program that answers questions about a user's documents"),
+    "report": (
+        f"""\
 You translate lines that a program prints in a research report besides the sentences of its writer: headings, marks \
 behind values, what was searched and what it cost. `lines`: each line in the language that is asked for, in the order \
 of the list, short and natural, as a native writer of reports would say it. {FORM} The names of the months are twelve \
 words with single spaces between them."""
-# The instructions by the context of the texts.
-INSTRUCTIONS = {
-    "ask": CONVERSATION.replace("PROGRAM", "a program that answers questions about a user's documents"),
-    "report": REPORT,
+    ),
     "shortlist": CONVERSATION.replace("PROGRAM", "a buying adviser's program"),
 }
 # Languages and contexts that a model was asked for, so that a model that cannot translate is not asked again.

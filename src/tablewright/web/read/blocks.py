@@ -30,7 +30,7 @@ from tablewright.web.read.elements import (
     starts_with_pair,
     starts_with_same_tag,
 )
-from tablewright.web.read.reading import MAX_CHARS
+from tablewright.web.read.reading import PAGE_LIMITS
 
 # An element with more is not one value but a part of the page with a structure of its own.
 MAX_CELL_CHARACTERS, MAX_CELL_ELEMENTS, MAX_CELL_LINES = 400, 80, 8
@@ -181,7 +181,7 @@ class _Walk:
                     walker.skip_subtree()
             else:
                 self._end(element, stack.pop(), stack[-1])
-                if self.written > MAX_CHARS:
+                if self.written > PAGE_LIMITS.characters:
                     break
         self._flush("p", 0)
         return self.found

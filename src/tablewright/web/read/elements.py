@@ -12,6 +12,7 @@ from typing import cast
 from lxml.etree import _Element
 
 from tablewright.values.currencies import CURRENCY_SYMBOLS
+from tablewright.web.read.reading import PAGE_LIMITS
 
 
 class Region:
@@ -186,11 +187,6 @@ def starts_with_same_tag(element: _Element | None, tag: str) -> bool:
 # A price or a label for screen readers is at most this long; a longer hidden text is not worth the risk.
 _SHORT_CHARACTERS = 40
 
-_DECLARATION = re.compile(r"(?<![a-z-])([a-z-]+)\s*+:\s*+([^;]*)")
-_NUMBER = re.compile(r"-?(?:\d+(?:\.\d+)?|\.\d+)")
-# No author writes a longer inline style; the rule that hides could be beyond the part that is read, so the text of such
-# an element counts as hidden.
-_MAX_STYLE_CHARACTERS = 10_000
 _COMMENT = re.compile(r"/\*.*?(?:\*/|\Z)", re.DOTALL)
 # Class names of frameworks for text that only screen readers get.
 _SCREEN_READERS_ONLY = re.compile(
@@ -221,7 +217,7 @@ class Visibility:
         if self._is_closed(attributes):
             return not self._can_be_opened(attributes.get("id", ""))
         style = attributes.get("style")
-        if style and (len(style) > _MAX_STYLE_CHARACTERS or is_hiding_trick(style)):
+        if style and (len(style) > PAGE_LIMITS.style_characters or is_hiding_trick(style)):
             return True
         colour = attributes.get("color") or (style and style_colours(style)[0])
         if colour and self._melts_away(element, colour, find_background(attributes) or background):
@@ -247,7 +243,7 @@ class Visibility:
         if hidden is not None and hidden.lower() != "until-found":
             return True
         style = attributes.get("style")
-        if style and len(style) <= _MAX_STYLE_CHARACTERS and is_closed_style(style):
+        if style and len(style) <= PAGE_LIMITS.style_characters and is_closed_style(style):
             return True
         if self._classes and (classes := attributes.get("class")) and not self._classes.isdisjoint(classes.split()):
             return True
@@ -379,11 +375,11 @@ def style_colours(style: str) -> tuple[str, str]:
 
 def _parse_declarations(style: str) -> dict[str, str]:
     text = _COMMENT.sub("", style.lower()).replace("!important", "")
-    return {name: value.strip() for name, value in _DECLARATION.findall(text)}
+    return {name: value.strip() for name, value in re.findall(r"(?<![a-z-])([a-z-]+)\s*+:\s*+([^;]*)", text)}
 
 
 def _declared_number(said: dict[str, str], name: str) -> float | None:
-    found = _NUMBER.match(said.get(name, ""))
+    found = re.match(r"-?(?:\d+(?:\.\d+)?|\.\d+)", said.get(name, ""))
     return float(found[0]) if found else None
 
 

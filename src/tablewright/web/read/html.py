@@ -18,10 +18,8 @@ from lxml.etree import _Element
 from tablewright.text import break_long_line, clean_one_line
 from tablewright.web.read.blocks import PageBlock, PageBlocks, Zone, read_visible_page
 from tablewright.web.read.elements import CENTRE, Region, format_pair
-from tablewright.web.read.reading import MAX_CHARS, Reading, UnreadablePage
+from tablewright.web.read.reading import PAGE_LIMITS, Reading, UnreadablePage
 
-# A larger page is data, and parsing it would take more memory than a worker has.
-MAX_HTML_CHARS = 12_000_000
 _WORD = re.compile(r"\w+")
 
 
@@ -31,7 +29,7 @@ def read_html(html: str, url: str) -> Reading:
     page = read_visible_page(root)
     main = choose_main_blocks(page)
     lines = [part for block in main for line in block.text.split("\n") for part in break_long_line(line)]
-    text = "\n".join([*lines, *_facts_missing_in_text(markup, "\n".join(lines))])[:MAX_CHARS].rstrip()
+    text = "\n".join([*lines, *_facts_missing_in_text(markup, "\n".join(lines))])[: PAGE_LIMITS.characters].rstrip()
     if not text:
         raise UnreadablePage("holds no text (it may be built by scripts)")
     chosen = {id(block) for block in main}
@@ -50,7 +48,7 @@ def read_html(html: str, url: str) -> Reading:
 def _parse_markup(html: str) -> _Element:
     # One for each page, because a parser keeps state of the last document. Its own depth limit (2,048) remains.
     parser = etree.HTMLParser(encoding="utf-8", huge_tree=True, remove_comments=True, remove_pis=True)
-    source = html[:MAX_HTML_CHARS].replace("\x00", "").encode("utf-8", "replace")
+    source = html[: PAGE_LIMITS.html_characters].replace("\x00", "").encode("utf-8", "replace")
     try:
         root = etree.fromstring(source, parser) if source.strip() else None
     except etree.XMLSyntaxError:
@@ -200,11 +198,6 @@ MAX_FACTS, MAX_FACT_CHARACTERS = 60, 200
 # Larger data is that of an application.
 MAX_JSON_CHARACTERS, MAX_JSON_NODES = 300_000, 5_000
 
-# Most reliable first.
-_PUBLISHED = (
-    "article:published_time og:published_time datepublished date dc.date dc.date.issued dcterms.date dcterms.issued "
-    "pubdate publishdate publish-date publication_date citation_publication_date sailthru.date parsely-pub-date"
-).split()
 _WORDS = re.compile(r"(?<=[a-z])(?=[A-Z])|[_-]+")
 
 # Properties of products, organisations, places, people, works, events and jobs. Articles, breadcrumbs, images and
@@ -327,8 +320,16 @@ def _find_publication_date(root: _Element, metas: dict[str, str]) -> str:
         for time in root.iter("time", "meta")
         if time.get("itemprop") == "datePublished" or "pubdate" in time.attrib
     )
+    # Most reliable first.
     said = (
-        *(metas.get(name, "") for name in _PUBLISHED),
+        *(
+            metas.get(name, "")
+            for name in (
+                "article:published_time og:published_time datepublished date dc.date dc.date.issued "
+                "dcterms.date dcterms.issued pubdate publishdate publish-date publication_date "
+                "citation_publication_date sailthru.date parsely-pub-date"
+            ).split()
+        ),
         *(
             found[1]
             for script in _json_scripts(root)

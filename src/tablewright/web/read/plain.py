@@ -13,24 +13,21 @@ from lxml.etree import _Element
 
 from tablewright.formats.tables.delimited import ONE_COLUMN, read_records
 from tablewright.text import break_long_line, clean_one_line, normalize_lines
-from tablewright.web.read.reading import MAX_CHARS, Reading, UnreadablePage
-
-# More lines than fit into `MAX_CHARS` unless they are nearly empty.
-MAX_LINES = 50_000
+from tablewright.web.read.reading import PAGE_LIMITS, Reading, UnreadablePage
 
 
 def read_plain_text(text: str) -> Reading:
-    return _make_reading(normalize_lines(text[: 4 * MAX_CHARS]))
+    return _make_reading(normalize_lines(text[: 4 * PAGE_LIMITS.characters]))
 
 
 def read_csv_text(text: str, *, tabs: bool = False) -> Reading:
     """Return a line for each row, its cells joined by " | "."""
-    text = text[: 4 * MAX_CHARS]
+    text = text[: 4 * PAGE_LIMITS.characters]
     dialect, records = read_records(text, tabs=tabs)
     if dialect.delimiter == ONE_COLUMN:
         return read_plain_text(text)
     try:
-        rows = islice(records, MAX_LINES)
+        rows = islice(records, PAGE_LIMITS.lines)
         return _make_reading(
             _join_bounded(" | ".join(clean_one_line(cell) for cell in row) for row in rows if any(row))
         )
@@ -44,7 +41,7 @@ def read_json_text(text: str) -> Reading:
         data = json.loads(text)
     except (ValueError, RecursionError):
         return read_plain_text(text)
-    return _make_reading(_join_bounded(islice(_json_lines(data), MAX_LINES)))
+    return _make_reading(_join_bounded(islice(_json_lines(data), PAGE_LIMITS.lines)))
 
 
 def read_xml_text(text: str) -> Reading:
@@ -53,17 +50,19 @@ def read_xml_text(text: str) -> Reading:
         recover=True, resolve_entities=False, no_network=True, load_dtd=False, remove_comments=True, remove_pis=True
     )
     try:
-        root = etree.fromstring(text[: 12 * MAX_CHARS].replace("\x00", "").encode("utf-8", "replace"), parser)
+        root = etree.fromstring(
+            text[: 12 * PAGE_LIMITS.characters].replace("\x00", "").encode("utf-8", "replace"), parser
+        )
     except (etree.XMLSyntaxError, ValueError):
         root = None
     if root is None:
         return read_plain_text(text)
     title = next((element.text for element in root.iter("{*}title") if element.text), "")
-    return _make_reading(_join_bounded(islice(_xml_lines(root), MAX_LINES)), clean_one_line(title)[:500])
+    return _make_reading(_join_bounded(islice(_xml_lines(root), PAGE_LIMITS.lines)), clean_one_line(title)[:500])
 
 
 def _make_reading(text: str, title: str = "") -> Reading:
-    text = text[:MAX_CHARS].rstrip()
+    text = text[: PAGE_LIMITS.characters].rstrip()
     if not text:
         raise UnreadablePage("holds no text")
     return Reading(text=text, title=title)
@@ -74,7 +73,7 @@ def _join_bounded(found: Iterator[str]) -> str:
     for line in chain.from_iterable(map(break_long_line, found)):
         kept.append(line)
         length += len(line) + 1
-        if length > MAX_CHARS:
+        if length > PAGE_LIMITS.characters:
             break
     return "\n".join(kept)
 

@@ -24,7 +24,7 @@ from tablewright.text import detect_unmarked_utf16, find_byte_order_mark
 from tablewright.web.fetch.blocked import explain_block
 from tablewright.web.read.html import read_html
 from tablewright.web.read.plain import read_csv_text, read_json_text, read_plain_text, read_xml_text
-from tablewright.web.read.reading import MAX_CHARS, Reading, UnreadablePage
+from tablewright.web.read.reading import PAGE_LIMITS, Reading, UnreadablePage
 
 if TYPE_CHECKING:
     # The processes that read files would start more slowly with all that fetches pages.
@@ -130,8 +130,6 @@ _CODEC_BY_LABEL = {
     }.items()
     for label in labels.split()
 }
-# Browsers look for a charset in the first 1,024 bytes; some pages state it later.
-_CHARSET_HEAD_BYTES = 4_096
 
 
 def decode_bytes(body: bytes, charset: str = "") -> str:
@@ -139,9 +137,9 @@ def decode_bytes(body: bytes, charset: str = "") -> str:
     mark, marked = find_byte_order_mark(body)
     if mark:
         return body[len(mark) :].decode(marked, "replace")
-    if body.isascii() and b"\x00" not in body[:_CHARSET_HEAD_BYTES]:
+    if body.isascii() and b"\x00" not in body[: PAGE_LIMITS.charset_bytes]:
         return body.decode("ascii")
-    if wide := detect_unmarked_utf16(body[:_CHARSET_HEAD_BYTES]):
+    if wide := detect_unmarked_utf16(body[: PAGE_LIMITS.charset_bytes]):
         return body.decode(wide, "replace")
     stated = [codec for label in (charset, _stated_charset(body)) if (codec := _find_codec(label))]
     for codec in (*stated, "utf-8"):
@@ -168,7 +166,7 @@ def _codec_for_damaged(body: bytes, stated: list[str]) -> str:
 def _stated_charset(body: bytes) -> str:
     found = re.search(
         rb"<meta[^<>]{0,400}?charset\s*+=\s*+[\"']?\s*+([\w:.-]{2,40})|<\?xml[^<>]{0,200}?encoding\s*+=\s*+[\"']([\w.-]{2,40})",
-        body[:_CHARSET_HEAD_BYTES],
+        body[: PAGE_LIMITS.charset_bytes],
         re.I,
     )
     return (found[1] or found[2]).decode("ascii") if found else ""
@@ -209,10 +207,10 @@ def read_pdf_text(body: bytes) -> Reading:
         patience = ParserDeadline(30.0)
         for number in range(min(count, 2_000)):
             write_pdf_page(draft, document, number)
-            if draft.length >= MAX_CHARS or patience.is_over:
+            if draft.length >= PAGE_LIMITS.characters or patience.is_over:
                 break
         parsed = draft.finish("pdf", title=document.get_metadata_value("Title"))
-    text = parsed.text[:MAX_CHARS]
+    text = parsed.text[: PAGE_LIMITS.characters]
     if not text.strip():
         raise UnreadablePage("is a PDF of images, without text" if count else "is a PDF without pages")
     starts = tuple(start for start in parsed.page_starts if start <= len(text))

@@ -4,8 +4,22 @@ from __future__ import annotations
 
 from tablewright.domain.model import Struct
 
-# About three novels; a longer page is data, whose beginning must do.
-MAX_CHARS = 1_000_000
+
+class PageLimits(Struct, frozen=True):
+    # About three novels; a longer page is data, whose beginning must do.
+    characters: int = 1_000_000
+    # More lines than fit into the characters unless they are nearly empty.
+    lines: int = 50_000
+    # A larger page is data, and parsing it would take more memory than a worker has.
+    html_characters: int = 12_000_000
+    # Browsers look for a charset in the first 1,024 bytes; some pages state it later.
+    charset_bytes: int = 4_096
+    # No author writes a longer inline style; the rule that hides could be beyond the part that is read, so the text of
+    # such an element counts as hidden.
+    style_characters: int = 10_000
+
+
+PAGE_LIMITS = PageLimits()
 
 
 class Reading(Struct, frozen=True):

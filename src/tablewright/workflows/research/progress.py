@@ -14,10 +14,7 @@ import msgspec
 from tablewright.citations.quotes import looks_like_prompt_injection, remove_marks
 from tablewright.domain.model import Step
 from tablewright.domain.research import (
-    MAX_CANDIDATES,
-    MAX_SOURCES,
-    MAX_SOURCES_OF_A_DOMAIN,
-    MEMO_TOKENS,
+    MEMO_LIMITS,
     Brief,
     CatalogCandidate,
     Gap,
@@ -139,7 +136,7 @@ class ResearchProgress:
             contradictions=reflection.contradictions,
             answered=reflection.answered,
             target_items=brief.target_items if is_catalog else 0,
-            candidates=tuple(shown[:MAX_CANDIDATES]),
+            candidates=tuple(shown[: MEMO_LIMITS.candidates]),
             required_fields=tuple(each.field.name for each in brief.columns if each.field.required and is_catalog),
         )
 
@@ -210,7 +207,7 @@ def summarise_sources(pages: Iterable[Retrieved], notes: Sequence[SourceNote]) -
     # Pages with notes first; the sort is stable, so the others keep the order in which they were opened.
     for page in sorted(pages, key=lambda page: page.origin not in topics):
         of_domain = sum(each.domain == page.domain for each in kept if page.domain)
-        if len(kept) < MAX_SOURCES and of_domain < MAX_SOURCES_OF_A_DOMAIN:
+        if len(kept) < MEMO_LIMITS.sources and of_domain < MEMO_LIMITS.sources_of_a_domain:
             noted = topics.get(page.origin)
             kept.append(
                 SourceEntry(
@@ -224,7 +221,7 @@ def summarise_sources(pages: Iterable[Retrieved], notes: Sequence[SourceNote]) -
     return tuple(kept)
 
 
-def format_memo(memo: Memo, most_tokens: int = MEMO_TOKENS) -> str:
+def format_memo(memo: Memo, most_tokens: int = MEMO_LIMITS.tokens) -> str:
     """Return the memo as text, the most important first; what does not fit is cut from the end."""
     lines = list(_yield_memo_lines(memo))
     while lines and estimate_tokens("\n".join(lines)) > most_tokens:

@@ -23,7 +23,6 @@ from tablewright.domain.rowkey import row_key
 from tablewright.domain.shortlist import (
     EDIT,
     ENRICH,
-    FEW_CANDIDATES,
     MAX_CANDIDATES,
     MODIFY,
     OFFERED_AS_COLUMN,
@@ -443,7 +442,8 @@ class ProductExploration(Gathering):
                 count=len(products),
             )
             notes.append(further if self._known else limited)
-        if 0 < len(products) < min(FEW_CANDIDATES, most or self._limits.products) and not self._known:
+        # With fewer candidates the reply says that availability is limited.
+        if 0 < len(products) < min(10, most or self._limits.products) and not self._known:
             few = self.translate(
                 "Only {count} was found: there may be few of them.|Only {count} were found: there may be few of them.",
                 count=len(products),

@@ -25,16 +25,10 @@ from tablewright.interfaces.page.elements import (
     wait_for_answer,
 )
 from tablewright.interfaces.page.frame import show_notice, visit_now
-from tablewright.interfaces.page.table.rows import RowOrders, parse_row_query
+from tablewright.interfaces.page.table.rows import GRID_LIMITS, RowOrders, parse_row_query
 from tablewright.interfaces.page.words import counted_text, t, type_text
 from tablewright.operations.grid_rows import RowQuery, proposed_cells_by_row, replaces_cell
 from tablewright.services import Services
-
-# Cells written in one change, which is one transaction and one step of undo.
-MAX_WRITTEN_CELLS = 20_000
-# Cells and characters of a text for the clipboard: browsers accept little more, and it is held in memory as a whole.
-MAX_COPIED_CELLS = 500_000
-MAX_COPIED_CHARACTERS = 20_000_000
 
 
 class RowRange(Struct, frozen=True):
@@ -97,9 +91,9 @@ async def selection_as_markdown(services: Services, table: Table, picked: CellSe
 
 async def selected_texts(services: Services, table: Table, picked: CellSelection) -> list[list[str]]:
     row_ids = await selected_row_ids(services, table.id, picked)
-    if len(row_ids) * len(picked.fields) > MAX_COPIED_CELLS:
+    if len(row_ids) * len(picked.fields) > GRID_LIMITS.copied_cells:
         raise UsageError(
-            t("That is more than {most_copied} cells.", most_copied=MAX_COPIED_CELLS),
+            t("That is more than {most_copied} cells.", most_copied=GRID_LIMITS.copied_cells),
             advice=t("Export the table instead."),
         )
     return await displayed_texts(services, table, picked.wanted(table.id).proposals, row_ids, picked.fields)
@@ -120,9 +114,9 @@ async def displayed_texts(
         # Formatting thousands of cells would hold up the event loop.
         lines = await asyncio.to_thread(lambda some: [[text(row, name) for name in fields] for row in some], rows)
         size += sum(len(each) for line in lines for each in line)
-        if size > MAX_COPIED_CHARACTERS:
+        if size > GRID_LIMITS.copied_characters:
             raise UsageError(
-                t("That is more than {most_copied} characters.", most_copied=MAX_COPIED_CHARACTERS),
+                t("That is more than {most_copied} characters.", most_copied=GRID_LIMITS.copied_characters),
                 advice=t("Export the table instead."),
             )
         texts += lines
@@ -153,8 +147,8 @@ async def change_selection(
         return change, t("{count} row deleted.|{count} rows deleted.", count=len(row_ids))
     names = selected_table_columns(table, picked)
     texts = [""] * len(names)
-    if len(row_ids) * len(names) > MAX_WRITTEN_CELLS:
-        counts = {"cells": len(row_ids) * len(names), "most_written": MAX_WRITTEN_CELLS}
+    if len(row_ids) * len(names) > GRID_LIMITS.written_cells:
+        counts = {"cells": len(row_ids) * len(names), "most_written": GRID_LIMITS.written_cells}
         too_many = t("That is {cells} cells. At most {most_written} can be changed at once.", **counts)
         raise UsageError(too_many, kept=t("Nothing was changed."))
     if act == "fill_down":
@@ -205,9 +199,10 @@ def parse_pasted_cells(content: str) -> list[list[str]]:
     # Spreadsheets end a copied block with an empty line.
     while lines and not any(cell.strip() for cell in lines[-1]):
         lines.pop()
-    if sum(len(line) for line in lines) > MAX_WRITTEN_CELLS:
+    if sum(len(line) for line in lines) > GRID_LIMITS.written_cells:
         raise UsageError(
-            t("That is more than {most} cells.", most=MAX_WRITTEN_CELLS), advice=t("Import it as a file instead.")
+            t("That is more than {most} cells.", most=GRID_LIMITS.written_cells),
+            advice=t("Import it as a file instead."),
         )
     return lines
 
@@ -257,7 +252,7 @@ def repeat_block(lines: list[list[str]], pasted: PastedBlock) -> list[list[str]]
     # As in spreadsheets: only whole repetitions.
     down = rows // len(lines) if rows % len(lines) == 0 else 1
     across = pasted.width // width if pasted.width % width == 0 else 1
-    if len(lines) * down * width * across > MAX_WRITTEN_CELLS:
+    if len(lines) * down * width * across > GRID_LIMITS.written_cells:
         return lines
     return [[*line, *[""] * (width - len(line))] * across if across > 1 else line for line in lines * max(1, down)]
 

@@ -10,6 +10,7 @@ from array import array
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import msgspec
@@ -34,14 +35,25 @@ from tablewright.operations.grid_rows import (
 )
 from tablewright.services import Services
 
-# A block ends after this many characters: browsers parse a few MB of JSON without a pause.
-MAX_BLOCK_CHARACTERS = 4_000_000
-# Cells drawn at once, so that long texts cannot make a block many times too large: at most twice the limit above.
-MAX_BLOCK_CELLS = 4_000
-# Enough for several open pages of one person.
-MAX_ORDERS_PER_PERSON = 24
-# The orders of all persons together, 16 million rows. Beyond it the person with the most loses their oldest.
-MAX_ORDER_BYTES = 128 * 1024 * 1024
+
+@dataclass(frozen=True)
+class GridLimits:
+    # A block ends after this many characters: browsers parse a few MB of JSON without a pause.
+    block_characters: int = 4_000_000
+    # Cells drawn at once, so that long texts cannot make a block many times too large: at most twice the limit above.
+    block_cells: int = 4_000
+    # Enough for several open pages of one person.
+    orders_per_person: int = 24
+    # The orders of all persons together, 16 million rows. Beyond it the person with the most loses their oldest.
+    order_bytes: int = 128 * 1024 * 1024
+    # Cells written in one change, which is one transaction and one step of undo.
+    written_cells: int = 20_000
+    # Of a text for the clipboard: browsers accept little more, and it is held in memory as a whole.
+    copied_cells: int = 500_000
+    copied_characters: int = 20_000_000
+
+
+GRID_LIMITS = GridLimits()
 
 
 def parse_row_query(table_id: str, query: Mapping[str, Any]) -> RowQuery:
@@ -84,7 +96,7 @@ class RowOrders:
     Each person has their own: many different orders displace that person's older ones, never another's. All people
     share the order of a plain table."""
 
-    def __init__(self, kept_bytes: int = MAX_ORDER_BYTES) -> None:
+    def __init__(self, kept_bytes: int = GRID_LIMITS.order_bytes) -> None:
         self._kept_bytes = kept_bytes
         self._of: OrderedDict[str, OrderedDict[tuple[RowQuery, int], asyncio.Task[MatchingRows]]] = OrderedDict()
         # Each order reads a whole table in a thread of its own: two at a time, one for each person.
@@ -120,7 +132,7 @@ class RowOrders:
 
     def _forget_oldest(self, person: str) -> None:
         own = self._of.get(person, OrderedDict())
-        while len(own) > MAX_ORDERS_PER_PERSON:
+        while len(own) > GRID_LIMITS.orders_per_person:
             own.popitem(last=False)
         # Measured each time, because the size of an order is known only once it is found.
         sizes = {each: sum(map(order_bytes, orders.values())) for each, orders in self._of.items()}
@@ -165,7 +177,7 @@ async def read_row_block(
     found: list[dict[str, Any]] = []
     done = size = 0
     # Wide tables have fewer rows in a block.
-    fits = max(1, MAX_BLOCK_CELLS // max(1, len(names)))
+    fits = max(1, GRID_LIMITS.block_cells // max(1, len(names)))
     for start in range(0, len(row_ids), fits):
         wanted = row_ids[start : start + fits]
         proposed = await proposed_cells_by_row(services, proposals, wanted)
@@ -178,7 +190,7 @@ async def read_row_block(
             cells = [cell for row in drawn for cell in row["cells"].values()]
             size += sum(60 + len(cell["text"]) + len(cell.get("whole", "")) for cell in cells)
         done += len(wanted)
-        if size > MAX_BLOCK_CHARACTERS:
+        if size > GRID_LIMITS.block_characters:
             break
     return RowBlock(found, done)
 
