@@ -38,7 +38,7 @@ from tablewright.extraction.reader import MIN_SURE, find_matches
 from tablewright.extraction.scoring import Match
 from tablewright.extraction.sentences import is_agent_noun
 from tablewright.extraction.spans import find_spans
-from tablewright.extraction.subject import MIN_ABOUT, Subject, score_sources, score_subject_match
+from tablewright.extraction.subject import SUBJECT_SCORES, Subject, score_sources, score_subject_match
 from tablewright.web.read.reader import read_bytes as read_page
 
 PENALTY = 3.0
@@ -200,7 +200,7 @@ def filled(
         fits = sorted(
             ((score_subject_match(subject, page.title, page.text), page) for page in pages), key=lambda each: -each[0]
         )
-        own[number] = [page for fit, page in fits[:3] if fit >= MIN_ABOUT or page is fits[0][1]]
+        own[number] = [page for fit, page in fits[:3] if fit >= SUBJECT_SCORES.about or page is fits[0][1]]
     for name in columns:
         if not any(map(str.isalpha, name)):
             continue

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tablewright import logs, services
+from tablewright import logs
 from tablewright.engine import rows as slices
 from tablewright.engine.runs import background, queue, queue_database, worker
 from tablewright.formulas.functions import FORMULA_LIMITS
@@ -18,6 +18,7 @@ from tablewright.interfaces.server.limits import MEGABYTE, LogLimits, ServerLimi
 from tablewright.llm import embedder, pace, retry
 from tablewright.operations import rows, webhooks
 from tablewright.sandbox.limits import SandboxLimits
+from tablewright.services import DATABASE_WAITS
 from tablewright.settings import DEFAULT_ROWS_AT_ONCE, Settings
 from tablewright.store import database, database_errors, workers
 from tablewright.strategies import compute, subject
@@ -68,7 +69,7 @@ SERVICE = (
     f"{LOG.burst} lines of one kind at once, then {LOG.per_second:.0f} a second; of all kinds"
     f" {LOG.total_burst:,} and {LOG.total_per_second:.0f}",
     f"cut at {logs.MAX_RECORD_CHARACTERS:,} characters",
-    f"within {services.PROBE_SECONDS:.0f} s",
+    f"within {DATABASE_WAITS.probe_seconds:.0f} s",
 )
 OF_STORE = (
     database.READER_THREADS + database.STREAM_THREADS + database.POSTGRES_WRITER_THREADS + 2
@@ -82,7 +83,7 @@ OPERATIONS = (
     f"computed for {compute.TURN_SECONDS * 1000:.0f} ms at a time",
     f"{'nine' if pace.USED_SHARE == 0.9 else '?'} tenths of the limit",
     f"or by {DEFAULT_ROWS_AT_ONCE} if that is not set",
-    f"commands for {services.DATABASE_PATIENCE_SECONDS / 60:.0f} minutes",
+    f"commands for {DATABASE_WAITS.restart_seconds / 60:.0f} minutes",
     f"first after {USUAL.database_seconds:.0f} s",
     f"repeated up to {database.MAX_ROLLBACK_RETRIES} times",
     f"A write waits up to {database_errors.BUSY_SECONDS} seconds",

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 from tablewright.domain.access import METERED_RESOURCES, ActingUser, MeteredResource, Person
 from tablewright.domain.history import TableSummary
-from tablewright.domain.model import Row, RowId, Table
+from tablewright.domain.model import Row, RowId, Struct, Table
 from tablewright.domain.research import ResearchExtent
 from tablewright.domain.run import ACTOR, Run
 from tablewright.domain.shortlist import ShortlistLimits
@@ -51,10 +51,14 @@ if TYPE_CHECKING:
 # imports are in the functions that need them.
 
 
-# A load balancer asks for readiness every few seconds, and must not wait longer.
-PROBE_SECONDS = 5.0
-# Long enough for a restart or a failover of a database server that was reachable before.
-DATABASE_PATIENCE_SECONDS = 600.0
+class DatabaseWaits(Struct, frozen=True):
+    # A load balancer asks for readiness every few seconds, and must not wait longer.
+    probe_seconds: float = 5.0
+    # Long enough for a restart or a failover of a database server that was reachable before.
+    restart_seconds: float = 600.0
+
+
+DATABASE_WAITS = DatabaseWaits()
 
 
 class Services:
@@ -104,7 +108,7 @@ class Services:
         await asyncio.to_thread(remove_abandoned, settings.home_folder / "uploads")
         async with await Store.open(settings.database) as store, AsyncExitStack() as stack:
             # Only after the first connection: a wrong address must fail at once.
-            store.database.patience = DATABASE_PATIENCE_SECONDS
+            store.database.patience = DATABASE_WAITS.restart_seconds
             store.database.set_limits(default_user_limits(settings))
             store.database.acting = ActingUser(actor=actor or current_user_name(), door=door)
             services = cls(settings, store, actor or current_user_name(), stack)
@@ -190,7 +194,7 @@ class Services:
     async def check_ready(self, *, away_for: float = -1.0) -> None:
         """Raise StoreError unless the database answers. With `away_for` it is asked only if it was away for longer."""
         if self.store.database.away_for > away_for:
-            await self.store.database.probe(PROBE_SECONDS)
+            await self.store.database.probe(DATABASE_WAITS.probe_seconds)
 
     @property
     def views(self) -> Views:

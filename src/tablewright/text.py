@@ -19,7 +19,14 @@ from Stemmer import Stemmer
 from tablewright.domain.model import Struct
 from tablewright.domain.rowkey import fold_text
 
-MAX_LINE_CHARACTERS = 4_000
+
+class TextLimits(Struct, frozen=True):
+    line_characters: int = 4_000
+    # The part of a page that is split into sentences: it bounds time and memory.
+    page_characters: int = 400_000
+
+
+TEXT_LIMITS = TextLimits()
 
 # A joiner belongs to the spelling between letters of the scripts that join or stack, and between emoji that are shown
 # as one; elsewhere it is invisible.
@@ -67,9 +74,9 @@ def normalize_lines(text: str) -> str:
 
 def break_long_line(line: str) -> Iterator[str]:
     """Yield parts of bounded length, broken at spaces. Only programs write longer lines."""
-    while len(line) > MAX_LINE_CHARACTERS:
-        at = line.rfind(" ", 1, MAX_LINE_CHARACTERS)
-        at = at if at > 0 else MAX_LINE_CHARACTERS
+    while len(line) > TEXT_LIMITS.line_characters:
+        at = line.rfind(" ", 1, TEXT_LIMITS.line_characters)
+        at = at if at > 0 else TEXT_LIMITS.line_characters
         yield line[:at]
         line = line[at:].lstrip(" ")
     yield line
@@ -101,8 +108,6 @@ def hide_personal_data(text: str) -> str:
     return _POSTAL_ADDRESS.sub("…", _PERSONAL_DATA.sub("…", text))
 
 
-# The part of a page that is split into sentences: it bounds time and memory.
-MAX_PAGE_CHARACTERS = 400_000
 # Between the cells of a row of a table.
 CELL_SEPARATOR = " | "
 
@@ -166,7 +171,7 @@ def page_pieces(text: str) -> tuple[tuple[int, int], ...]:
 
 def _split_nonempty_lines(text: str) -> Iterator[tuple[str, int]]:
     start = 0
-    for line in text[:MAX_PAGE_CHARACTERS].split("\n"):
+    for line in text[: TEXT_LIMITS.page_characters].split("\n"):
         if stripped := line.strip():
             yield stripped, start + line.index(stripped[0])
         start += len(line) + 1

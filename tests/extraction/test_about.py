@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tablewright.domain.model import Field
-from tablewright.extraction.subject import MIN_ABOUT, Subject, score_subject_match
+from tablewright.extraction.subject import SUBJECT_SCORES, Subject, score_subject_match
 from tests.extraction.asking import answer
 
 FOUNDED = Field(name="Founded", type="number")
@@ -26,7 +26,7 @@ FOUNDED = Field(name="Founded", type="number")
     ],
 )
 def test_a_page_is_about_what_its_title_or_head_names(name: str, title: str, text: str) -> None:
-    assert score_subject_match(Subject(name=name), title, text) >= MIN_ABOUT
+    assert score_subject_match(Subject(name=name), title, text) >= SUBJECT_SCORES.about
 
 
 @pytest.mark.parametrize(
@@ -39,7 +39,7 @@ def test_a_page_is_about_what_its_title_or_head_names(name: str, title: str, tex
     ],
 )
 def test_a_page_about_another_is_not_taken_for_it(name: str, title: str, text: str) -> None:
-    assert score_subject_match(Subject(name=name), title, text) < MIN_ABOUT
+    assert score_subject_match(Subject(name=name), title, text) < SUBJECT_SCORES.about
 
 
 def test_the_other_cells_of_the_row_tell_namesakes_apart() -> None:
@@ -53,8 +53,10 @@ def test_the_other_cells_of_the_row_tell_namesakes_apart() -> None:
 
 def test_a_title_that_names_only_the_maker_is_of_any_of_its_models() -> None:
     subject = Subject(name="Elm Tools Sparrow", context={"Maker": "Elm Tools"})
-    assert score_subject_match(subject, "Wren – Elm Tools", "Wren\nWeight: 2 kg") < MIN_ABOUT
-    assert score_subject_match(subject, "Sparrow – Elm Tools", "Elm Tools Sparrow\nWeight: 3 kg") >= MIN_ABOUT
+    assert score_subject_match(subject, "Wren – Elm Tools", "Wren\nWeight: 2 kg") < SUBJECT_SCORES.about
+    assert (
+        score_subject_match(subject, "Sparrow – Elm Tools", "Elm Tools Sparrow\nWeight: 3 kg") >= SUBJECT_SCORES.about
+    )
 
 
 def test_a_document_asked_about_itself_needs_no_name() -> None:

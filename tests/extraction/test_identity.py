@@ -7,7 +7,7 @@ import pytest
 from tablewright.domain.model import Field
 from tablewright.domain.retrieved import Retrieved
 from tablewright.extraction import reader
-from tablewright.extraction.subject import MIN_ABOUT, Subject, score_sources
+from tablewright.extraction.subject import SUBJECT_SCORES, Subject, score_sources
 
 HIGH = 0.8
 ORGANS = Retrieved(
@@ -66,7 +66,7 @@ def test_without_a_cell_that_tells_them_apart_nothing_is_sure() -> None:
 
 def test_the_site_that_a_namesake_calls_its_own_is_the_namesake_s() -> None:
     organs, bicycles, organ_site, bicycle_site = score_sources(subject(Country="Canada"), PAGES)
-    assert max(organs, organ_site) < MIN_ABOUT <= min(bicycles, bicycle_site)
+    assert max(organs, organ_site) < SUBJECT_SCORES.about <= min(bicycles, bicycle_site)
 
 
 def test_a_page_that_names_another_country_is_never_sure() -> None:

@@ -36,7 +36,7 @@ def test_a_word_of_half_a_million_letters_does_not_swell_all_others() -> None:
 
 
 def test_threads_read_on_while_the_kept_words_are_dropped(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(meaning, "_MAX_KEPT_WORDS", 50)
+    monkeypatch.setattr(meaning, "VECTOR_LIMITS", meaning.VectorLimits(kept_words=50))
 
     def read(start: int) -> set[tuple[int, ...]]:
         found = set()
@@ -47,4 +47,4 @@ def test_threads_read_on_while_the_kept_words_are_dropped(monkeypatch: pytest.Mo
         return found
 
     with ThreadPoolExecutor(6) as pool:
-        assert set().union(*pool.map(read, range(0, 60, 10))) == {(20, meaning.VECTOR_WIDTH)}
+        assert set().union(*pool.map(read, range(0, 60, 10))) == {(20, meaning.VECTOR_LIMITS.width)}

@@ -150,10 +150,6 @@ class FindEvent(Struct, frozen=True):
         return Progress(stage="working", done=self.done, total=self.total, detail=text)
 
 
-# Half the width of a 95 % interval, in standard deviations.
-Z_OF_95_PERCENT = 1.96
-
-
 class CountEstimate(Struct, frozen=True):
     """An estimate of the total number of things: `likely`, between `low` and `high`, never fewer than `found`."""
 
@@ -214,9 +210,11 @@ def _estimate_chao2(times: Counter[str], passes: int) -> tuple[float, float]:
 
 
 def _confidence_interval(found: int, missed: float, variance: float, sightings: int) -> tuple[int, int]:
+    # In standard deviations, half the width of a 95 % interval.
+    half_width = 1.96
     if missed <= 0 or variance <= 0:
         chance = math.exp(-sightings / found)
-        wide = Z_OF_95_PERCENT * math.sqrt(found * chance)
+        wide = half_width * math.sqrt(found * chance)
         return found, max(found, round((found + wide) / (1 - chance)))
-    factor = math.exp(Z_OF_95_PERCENT * math.sqrt(math.log(1 + variance / missed**2)))
+    factor = math.exp(half_width * math.sqrt(math.log(1 + variance / missed**2)))
     return round(found + missed / factor), math.ceil(found + missed * factor)

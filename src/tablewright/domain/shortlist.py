@@ -35,8 +35,6 @@ OPERATOR_WORDS: ShortlistText[dict[str, str]] = {
 # Values of conditions that are words of our own, and so are translated.
 YES_NO: ShortlistText[tuple[str, ...]] = ("yes", "no")
 
-# Candidates kept at most, which bounds the cost of filling the table.
-MAX_CANDIDATES = 50
 # Candidates presented as cards.
 TOP_CANDIDATES = 5
 

@@ -35,15 +35,23 @@ class WordLikeness(Struct, frozen=True):
     most_of_others: float = 0.85
     # Words with shorter vectors say little, because texts about anything have them: "make", "reach", "main", "come".
     light_length: float = 9.2
+    # The upper limit of an answer whose passage has only words similar to the asked ones.
+    most_of_answers: float = 0.75
 
 
 LIKENESS = WordLikeness()
-# Of the built-in embedder.
-VECTOR_WIDTH = 256
-# About 60 MB of vectors; then all are dropped, which is simpler than finding the oldest.
-_MAX_KEPT_WORDS = 60_000
-# All words of a batch are padded to the longest, and a page may have a million letters without a space.
-_MAX_WORD_CHARACTERS = 64
+
+
+class VectorLimits(Struct, frozen=True):
+    # Of the built-in embedder.
+    width: int = 256
+    # About 60 MB of vectors; then all are dropped, which is simpler than finding the oldest.
+    kept_words: int = 60_000
+    # All words of a batch are padded to the longest, and a page may have a million letters without a space.
+    word_characters: int = 64
+
+
+VECTOR_LIMITS = VectorLimits()
 
 # A row for each asked word, a column for each word of a passage: 1 for the same word, 0 for an unrelated one.
 Similarity: TypeAlias = "NDArray[np.float32]"
@@ -147,7 +155,7 @@ def word_forms(word: str) -> tuple[str, ...]:
 def _count_wordpieces(of: Sequence[str]) -> list[int]:
     """Return into how many pieces the tokenizer splits each word; padding does not count."""
     counts: list[int] = []
-    for batch in split_batches([word[:_MAX_WORD_CHARACTERS] for word in of], most=1_024):
+    for batch in split_batches([word[: VECTOR_LIMITS.word_characters] for word in of], most=1_024):
         encoded = load_wordllama().tokenizer.encode_batch(list(batch), add_special_tokens=False)
         counts += [sum(each.attention_mask) for each in encoded]
     return counts
@@ -164,7 +172,7 @@ _known: dict[str, KnownWord] = {}
 def word_vectors(of: tuple[str, ...]) -> NDArray[np.float32]:
     """Return a vector of length 1 for each word; for a number zeros, because only equal numbers are similar."""
     known = _look_up_vectors(of)
-    return np.array([known[word].vector for word in of], dtype=np.float32).reshape(len(of), VECTOR_WIDTH)
+    return np.array([known[word].vector for word in of], dtype=np.float32).reshape(len(of), VECTOR_LIMITS.width)
 
 
 def is_light_word(word: str) -> bool:
@@ -181,16 +189,18 @@ def _look_up_vectors(of: tuple[str, ...]) -> dict[str, KnownWord]:
     common = [
         next(iter(word_forms(word)[1:]), word) if many > 1 else word for word, many in zip(missing, pieces, strict=True)
     ]
-    made = np.asarray(load_wordllama().embed([word[:_MAX_WORD_CHARACTERS] for word in common]), dtype=np.float32)
+    made = np.asarray(
+        load_wordllama().embed([word[: VECTOR_LIMITS.word_characters] for word in common]), dtype=np.float32
+    )
     lengths = np.linalg.norm(made, axis=1, keepdims=True)
     made /= np.where(lengths > 0, lengths, 1)
     for word, vector, length, many in zip(missing, made, lengths[:, 0], pieces, strict=True):
         # A rare word is the mean of its pieces, which is short whatever it says.
         found[word] = KnownWord(
-            vector if not word.isdigit() else np.zeros(VECTOR_WIDTH, dtype=np.float32),
+            vector if not word.isdigit() else np.zeros(VECTOR_LIMITS.width, dtype=np.float32),
             float(length) if many == 1 else LIKENESS.light_length,
         )
-    if len(_known) + len(missing) > _MAX_KEPT_WORDS:
+    if len(_known) + len(missing) > VECTOR_LIMITS.kept_words:
         _known.clear()
     _known.update((word, found[word]) for word in missing)
     return found

@@ -19,6 +19,7 @@ from tablewright.domain.retrieved import Retrieved
 from tablewright.domain.text import normalize_words
 from tablewright.extraction.layout.pairs import LabelPair, LineCell
 from tablewright.extraction.meaning import (
+    LIKENESS,
     Similarity,
     build_field_query,
     combine_phrase_similarity,
@@ -27,8 +28,6 @@ from tablewright.extraction.meaning import (
     word_similarity,
 )
 from tablewright.extraction.scoring import (
-    MIN_SURELY_OWN,
-    SIMILAR_WORDS_CAP,
     FieldReading,
     Match,
     WordCoverage,
@@ -40,9 +39,7 @@ from tablewright.extraction.scoring import (
 from tablewright.extraction.sentences import match_sentences
 from tablewright.extraction.spans import TypedSpan, read_whole_value
 from tablewright.extraction.subject import (
-    HEADING_SCORE,
-    MIN_ABOUT,
-    NAMESAKE_SCORE,
+    SUBJECT_SCORES,
     Subject,
     collect_short_names,
     score_sources,
@@ -118,7 +115,7 @@ def find_matches(subject: Subject, field: Field, source: Retrieved, fit: float) 
     """Yield every passage of the source that may answer the field, with its features.
 
     `fit` is how surely the source is about the subject."""
-    if fit <= NAMESAKE_SCORE:
+    if fit <= SUBJECT_SCORES.namesake:
         return
     query, text = build_field_query(field), index_page_words(source.text)
     title = content_words(f"{source.title} {source.text[:CONTEXT_CHARACTERS]} {subject.column}")
@@ -127,9 +124,9 @@ def find_matches(subject: Subject, field: Field, source: Retrieved, fit: float) 
         query=query,
         page=text,
         fit=fit,
-        own=fit >= MIN_ABOUT,
+        own=fit >= SUBJECT_SCORES.about,
         # The title of a page that may be about something else also has words for that other thing.
-        names=collect_short_names(subject, source.title if fit >= MIN_SURELY_OWN else ""),
+        names=collect_short_names(subject, source.title if fit >= SUBJECT_SCORES.surely_own else ""),
         titled=collect_short_names(subject, source.title),
         alike=combine_phrase_similarity(query.phrases, query.words, text.vocabulary.similarity(query.words)),
         context=best_by_word(query, word_similarity(query.words, title)),
@@ -148,7 +145,9 @@ def _describing_words(reading: FieldReading) -> tuple[str, ...]:
     """Return words for what the row is: from its column, its cells and, on its own page, "is a maker of gliders"."""
     cells = f"{reading.subject.column} {' '.join(reading.subject.context.values())[:CONTEXT_CHARACTERS]}"
     first = (
-        folded_words(reading.page.sentences[0].text) if reading.page.sentences and reading.fit >= MIN_SURELY_OWN else []
+        folded_words(reading.page.sentences[0].text)
+        if reading.page.sentences and reading.fit >= SUBJECT_SCORES.surely_own
+        else []
     )
     definition = islice(dropwhile(lambda word: word not in ("is", "was", "are", "were"), first), 10)
     return content_words(f"{cells} {' '.join(definition)}")
@@ -253,7 +252,7 @@ def _make_match(
         how="table" if pair is None else "label",
         features=features,
         whole=named.same or named.coverage.whole,
-        most=most if named.same or named.coverage.literal else min(SIMILAR_WORDS_CAP, most),
+        most=most if named.same or named.coverage.literal else min(LIKENESS.most_of_answers, most),
     )
 
 
@@ -295,4 +294,4 @@ def _cell_names_subject(subject: Subject, cell: LineCell) -> bool:
     """Return True if the cell names the row as surely as a heading must: its line of the table is then the row's."""
     if not cell.text or not subject.name:
         return False
-    return score_subject_match(Subject(name=subject.name), cell.text, "") >= HEADING_SCORE
+    return score_subject_match(Subject(name=subject.name), cell.text, "") >= SUBJECT_SCORES.heading

@@ -20,11 +20,8 @@ from tablewright.domain.model import Struct
 from tablewright.domain.text import normalize_words
 from tablewright.extraction.layout.pairs import find_barred_tables, find_possible_pairs, parse_lines
 from tablewright.extraction.meaning import LIKENESS, FieldQuery, Similarity, Vocabulary
-from tablewright.extraction.subject import Subject
-from tablewright.text import MAX_PAGE_CHARACTERS, PageSentence, page_sentences
-
-# Answers are sure only on a page that is about the row as surely as this.
-MIN_SURELY_OWN = 0.85
+from tablewright.extraction.subject import SUBJECT_SCORES, Subject
+from tablewright.text import TEXT_LIMITS, PageSentence, page_sentences
 
 
 class Match(Struct, frozen=True):
@@ -60,7 +57,7 @@ class FieldReading:
     @property
     def most(self) -> float:
         """Return the upper limit of scores: an answer on a page that may be about something else is never sure."""
-        if self.fit >= MIN_SURELY_OWN:
+        if self.fit >= SUBJECT_SCORES.surely_own:
             return 1.0
         # A page about something else mentions the row in passing: its sentences are seldom wrong, but never sure.
         return self.fit if self.own else 0.6
@@ -73,7 +70,7 @@ class FieldReading:
 
 class PageWords:
     def __init__(self, text: str) -> None:
-        lines = list(parse_lines(text, 0, min(len(text), MAX_PAGE_CHARACTERS)))
+        lines = list(parse_lines(text, 0, min(len(text), TEXT_LIMITS.page_characters)))
         self.pairs = find_possible_pairs(text, lines)
         self.tables = find_barred_tables(lines)
         self.vocabulary = Vocabulary(text)
@@ -143,10 +140,6 @@ def _sum_weights(features: Mapping[str, float], weights: Mapping[str, float]) ->
 def load_weights() -> dict[str, float]:
     loaded: dict[str, float] = json.loads(Path(__file__).with_name("weights.json").read_text(encoding="utf-8"))
     return loaded
-
-
-# The upper limit of an answer whose passage has only words similar to the asked ones.
-SIMILAR_WORDS_CAP = 0.75
 
 
 class WordCoverage(Struct, frozen=True):

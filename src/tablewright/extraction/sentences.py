@@ -14,6 +14,7 @@ from itertools import takewhile
 from typing import Literal
 
 from tablewright.arrays import NDArray, np
+from tablewright.domain.model import Struct
 from tablewright.domain.text import normalize_words
 from tablewright.extraction.meaning import (
     LIKENESS,
@@ -24,7 +25,6 @@ from tablewright.extraction.meaning import (
     word_similarity,
 )
 from tablewright.extraction.scoring import (
-    SIMILAR_WORDS_CAP,
     FieldReading,
     Match,
     WordCoverage,
@@ -36,10 +36,15 @@ from tablewright.text import PageSentence
 from tablewright.values.choices import NEGATIONS
 from tablewright.values.countries import DEMONYMS, STATES
 
-# A sentence says in its first words what it is about.
-OPENING_WORDS = 8
-# The first sentences of a page say what the thing is, whichever words they use.
-DEFINING_SENTENCES = 6
+
+class SentenceLimits(Struct, frozen=True):
+    # A sentence says in its first words what it is about.
+    opening_words: int = 8
+    # The first sentences of a page say what the thing is, whichever words they use.
+    defining: int = 6
+
+
+SENTENCE_LIMITS = SentenceLimits()
 # Small words before an answer and the feature that they count for: "directed by", "based in", "is".
 _LEADING = {
     "by": "by",
@@ -63,14 +68,6 @@ _GROUPS: dict[AnswerKind, str] = {
     **dict.fromkeys(("place", "country", "nationality", "city", "state"), "place"),
     "person": "person",
 }
-# Words that name each group, compared with the name of a field that takes any text.
-_LIKE: dict[str, tuple[str, ...]] = {
-    "time": ("year", "date", "time"),
-    "amount": ("number", "amount", "size"),
-    "place": ("place", "city", "country"),
-    "name": ("person", "organization", "group"),
-    "person": ("person",),
-}
 
 
 def match_sentences(reading: FieldReading) -> Iterator[Match]:
@@ -84,7 +81,7 @@ def match_sentences(reading: FieldReading) -> Iterator[Match]:
     spoken = best[required].max(axis=0) if required else np.zeros(best.shape[1], dtype=np.float32)
     for sentence in page.sentences:
         number = sentence.number
-        is_defining = number < DEFINING_SENTENCES
+        is_defining = number < SENTENCE_LIMITS.defining
         if spoken[number] < (LIKENESS.nearby if is_defining else LIKENESS.related) and (required or not is_defining):
             continue
         # Longer than this it is no prose.
@@ -103,7 +100,7 @@ def _match_sentence(
 ) -> Iterator[Match]:
     page = reading.page
     by_sentence = _sentence_coverage(reading, best)
-    if not by_sentence.whole and sentence.number >= DEFINING_SENTENCES:
+    if not by_sentence.whole and sentence.number >= SENTENCE_LIMITS.defining:
         return
     # A number may be a year, a count may not.
     least = 0.0 if reading.query.kind == "number" else UNSURE
@@ -213,7 +210,7 @@ def _match_sentence(
             how="sentence",
             features=features,
             whole=covered.whole,
-            most=reading.most if plain and covered.literal else min(SIMILAR_WORDS_CAP, reading.most),
+            most=reading.most if plain and covered.literal else min(LIKENESS.most_of_answers, reading.most),
         )
 
 
@@ -273,7 +270,15 @@ def _find_answers(query: FieldQuery, text: str) -> Iterator[tuple[str, TypedSpan
 
 @lru_cache(maxsize=4096)
 def _similarity_to_group(name: tuple[str, ...], group: str) -> float:
-    return float(word_similarity(name, _LIKE[group]).max(initial=0.0))
+    # Compared with the name of a field that takes any text.
+    words = {
+        "time": ("year", "date", "time"),
+        "amount": ("number", "amount", "size"),
+        "place": ("place", "city", "country"),
+        "name": ("person", "organization", "group"),
+        "person": ("person",),
+    }
+    return float(word_similarity(name, words[group]).max(initial=0.0))
 
 
 def is_agent_noun(name: tuple[str, ...]) -> bool:
@@ -373,11 +378,11 @@ def _words_in_reach(aside: NDArray[np.int64], place: tuple[int, int]) -> NDArray
 def _sentence_topic(said: Sequence[str], reading: FieldReading) -> Literal["own", "other", ""]:
     """Return the topic that a sentence begins with: the row or a word for it, another thing, or neither."""
     pronouns = ("it", "he", "she", "they", "its", "his", "her", "their", "we", "our", "i", "my")
-    if not said or said[0] in pronouns or not reading.names.isdisjoint(said[:OPENING_WORDS]):
+    if not said or said[0] in pronouns or not reading.names.isdisjoint(said[: SENTENCE_LIMITS.opening_words]):
         return "own" if said else ""
     if said[0] not in ("the", "this", "these", "that", "those"):
         return ""
-    head = tuple(takewhile(lambda word: not is_light_word(word), said[1:OPENING_WORDS]))
+    head = tuple(takewhile(lambda word: not is_light_word(word), said[1 : SENTENCE_LIMITS.opening_words]))
     if not head:
         return ""
     return "own" if word_similarity(head, reading.called).max(initial=0.0) >= LIKENESS.related else "other"

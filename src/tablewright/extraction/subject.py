@@ -23,10 +23,21 @@ from tablewright.extraction.spans import find_spans
 from tablewright.text import contains_word_run
 from tablewright.values.countries import COUNTRY_BY_DEMONYM, DEMONYMS
 
-# From this score on, everything on a page is read as said of the row; below it, only sentences that name the row.
-MIN_ABOUT = 0.5
-# A heading that is exactly the name, on a page whose title is only that of its site.
-HEADING_SCORE = 0.75
+
+class SubjectScores(Struct, frozen=True):
+    """How surely a page is about the row: 1 is its own page."""
+
+    # From here on everything on a page is read as said of the row; below it, only sentences that name the row.
+    about: float = 0.5
+    # A heading that is exactly the name, on a page whose title is only that of its site.
+    heading: float = 0.75
+    # Answers are sure only on a page that is about the row as surely as this.
+    surely_own: float = 0.85
+    # A page about another thing of that name: nothing on it is read, not even sentences with the name.
+    namesake: float = -1.0
+
+
+SUBJECT_SCORES = SubjectScores()
 
 
 class Subject(Struct, frozen=True):
@@ -47,7 +58,7 @@ def score_subject_match(subject: Subject, title: str, text: str) -> float:
         return 1.0
     cells = frozenset(words for value in subject.context.values() if (words := _name_words(value[:80])))
     best = max((_score_name_match(name, title, text, cells) for name in row_name_forms(subject.name)), default=0.0)
-    if best < HEADING_SCORE:
+    if best < SUBJECT_SCORES.heading:
         best = max([best, *(_score_heading(name, title, text) for name in row_name_forms(subject.name))])
     if 0 < best < 1:
         # The other cells can lift an uncertain page over the threshold, but do not decide on their own.
@@ -104,7 +115,7 @@ def _score_heading(name: tuple[str, ...], title: str, text: str) -> float:
     # A heading can follow a long menu.
     for line in _split_top_lines(text[:1_500]):
         if line == name:
-            return HEADING_SCORE if len(name) > 1 or in_title else 0.6
+            return SUBJECT_SCORES.heading if len(name) > 1 or in_title else 0.6
         if in_title and line[: len(name)] == name and len(line) <= len(name) + 3:
             return 0.66
     return 0.0
@@ -237,16 +248,14 @@ def _spells_out(short: tuple[str, ...], long: tuple[str, ...]) -> bool:
 
 # The opening of a page says what it is: the first two or three sentences of an article.
 SELF_DESCRIPTION_CHARACTERS = 700
-# A page about another thing of that name: nothing on it is read, not even sentences with the name.
-NAMESAKE_SCORE = -1.0
 
 Verdict: TypeAlias = Literal["same", "other", "unclear"]
 
 
 def score_sources(subject: Subject, sources: Sequence[Retrieved]) -> list[float]:
-    """Return for each source how surely it is about the subject: 1 is its own page, below `MIN_ABOUT` another's."""
+    """Return for each source how surely it is about the subject: 1 is its own page, below `about` another's."""
     found = [score_subject_match(subject, source.title, source.text) for source in sources]
-    own = [number for number, fit in enumerate(found) if fit >= MIN_ABOUT]
+    own = [number for number, fit in enumerate(found) if fit >= SUBJECT_SCORES.about]
     if not subject.name.strip() or not own:
         return found
     pages = [sources[number] for number in own]
@@ -257,7 +266,7 @@ def score_sources(subject: Subject, sources: Sequence[Retrieved]) -> list[float]
     unclear = 0.55
     for number, verdict in verdicts.items():
         if verdict == "other":
-            found[number] = NAMESAKE_SCORE if known else min(unclear, found[number])
+            found[number] = SUBJECT_SCORES.namesake if known else min(unclear, found[number])
         elif verdict == "unclear" and parted:
             found[number] = min(unclear, found[number])
     return found

@@ -56,9 +56,6 @@ class FormulaLimits:
 
 FORMULA_LIMITS = FormulaLimits()
 
-_NUMBER = Field(name="operand", type="number")
-_DATE = Field(name="operand", type="date")
-
 
 class Unevaluable(Exception):
     """The formula cannot be computed for this row, with the reason; it becomes the cell's error."""
@@ -149,7 +146,7 @@ def parse_number_text(text: str) -> int | float | None:
 @lru_cache(maxsize=4096)
 def read_one_number(text: str) -> int | float | None:
     spend_allowance(FORMULA_LIMITS.reading_cost * len(text))
-    read = coerce_value(text, _NUMBER)
+    read = coerce_value(text, Field(name="operand", type="number"))
     if read.value is None or read.label == "low" or not isinstance(read.value, int | float):
         return None
     if read.label == "high":
@@ -435,7 +432,7 @@ def contains_text(value: Any, part: Any) -> bool:
 def read_stated_date(stated: str) -> str:
     """Return the date that a text states, as far as it is known, or ""."""
     spend_allowance(FORMULA_LIMITS.reading_cost * len(stated))
-    read = coerce_value(stated, _DATE)
+    read = coerce_value(stated, Field(name="operand", type="date"))
     return str(read.value) if read.value is not None and read.label != "low" else ""
 
 

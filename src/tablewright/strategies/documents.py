@@ -19,7 +19,7 @@ from tablewright.domain.text import cell_text, drop_tried_queries, normalize_whi
 from tablewright.errors import UsageError
 from tablewright.extraction.meaning import build_field_query
 from tablewright.extraction.reader import Candidate
-from tablewright.extraction.subject import MIN_ABOUT, Subject, score_subject_match
+from tablewright.extraction.subject import SUBJECT_SCORES, Subject, score_subject_match
 from tablewright.llm.tasks.decision import fall_back
 from tablewright.llm.tasks.read import ReadDocument, ReadRow, RowReading, RowToRead
 from tablewright.messages.catalogue import PageText
@@ -108,7 +108,7 @@ async def answer_row_without_model(
     text is read only for the other fields."""
     subject = investigation.subject
     # A form about another row has the same labels.
-    own = tuple(page for page in pages if score_subject_match(subject, page.title, page.text) >= MIN_ABOUT)
+    own = tuple(page for page in pages if score_subject_match(subject, page.title, page.text) >= SUBJECT_SCORES.about)
     answers = await corpus.answers(fields, own)
     for field in fields:
         investigation.take(field, answers[field.name].candidates, own)

@@ -18,8 +18,7 @@ from tablewright.domain.retrieved import Retrieved, hash_content
 from tablewright.domain.text import count_noun, format_value, shorten_text
 from tablewright.extraction.reader import Candidate
 from tablewright.extraction.subject import (
-    MIN_ABOUT,
-    NAMESAKE_SCORE,
+    SUBJECT_SCORES,
     Subject,
     find_contradiction,
     score_sources,
@@ -269,7 +268,7 @@ class RowInvestigation(Gathering):
         cells while others match. A model judges each text itself; the user's own documents are never dropped."""
         pages = [page for page in self.pages.values() if page.kind != "document"]
         for page, fit in zip(pages, score_sources(self.subject, pages), strict=True):
-            if fit > NAMESAKE_SCORE or page.origin in self._namesakes:
+            if fit > SUBJECT_SCORES.namesake or page.origin in self._namesakes:
                 continue
             self._namesakes[page.origin] = "what it says of itself does not match the row"
             for name, reads in self._reads.items():
@@ -436,7 +435,9 @@ class RowInvestigation(Gathering):
         if others := [page for page in self.pages.values() if page.origin in self._namesakes]:
             why = self._namesakes[others[0].origin].rstrip(".")
             said.append(f"About something else: {describe_pages(others)} ({why}).")
-        if not self.opened and (self._snippets_read or any(self._fit(hit) >= MIN_ABOUT for hit in self.hits.values())):
+        if not self.opened and (
+            self._snippets_read or any(self._fit(hit) >= SUBJECT_SCORES.about for hit in self.hits.values())
+        ):
             said.append(f"None of {len(self.hits)} search results says it in its snippet.")
         return " ".join(said) or f"None of {len(self.hits)} search results is about {self.subject.name}."
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tablewright.text import MAX_LINE_CHARACTERS
+from tablewright.text import TEXT_LIMITS
 from tablewright.web.read import Reading, UnreadablePage, read_bytes
 from tests.growth import grows_in_proportion
 
@@ -240,6 +240,6 @@ def test_no_line_is_longer_than_a_reader_takes_in(content_type: str) -> None:
         "application/json": f'{{"a": "{words}", "b": "{"a" * 30_000}"}}',
     }[content_type]
     text = read_bytes(body.encode(), content_type=content_type).text
-    assert max(map(len, text.split("\n"))) <= MAX_LINE_CHARACTERS
+    assert max(map(len, text.split("\n"))) <= TEXT_LIMITS.line_characters
     assert text.count("word") == 10_000
     assert text.count("a") >= 30_000

@@ -14,7 +14,7 @@ from email.parser import BytesParser
 
 from lxml import etree
 
-from tablewright.extraction.layout.draft import FENCE, MAX_CHARS, Parsed, TextDraft, is_header_row, write_lines
+from tablewright.extraction.layout.draft import DRAFT_LIMITS, FENCE, Parsed, TextDraft, is_header_row, write_lines
 from tablewright.formats.tables.delimited import ONE_COLUMN, read_records
 from tablewright.text import clean_one_line, remove_invisible
 from tablewright.web.read.html import read_html
@@ -43,7 +43,7 @@ def decode_lines(content: bytes) -> list[str]:
 
 
 def _decode_text(content: bytes) -> str:
-    return decode_bytes(content)[: 2 * MAX_CHARS].replace("\r\n", "\n").replace("\r", "\n")
+    return decode_bytes(content)[: 2 * DRAFT_LIMITS.characters].replace("\r\n", "\n").replace("\r", "\n")
 
 
 def _strip_lines(text: str) -> list[str]:

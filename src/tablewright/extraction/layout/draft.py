@@ -48,10 +48,14 @@ class Parsed(Struct, frozen=True):
     notes: tuple[str, ...] = ()
 
 
-# About twenty thousand pages; a longer text would not fit into the memory of a worker several times.
-MAX_CHARS = 50_000_000
-# A cell takes a hundred bytes and more in every process that it passes through.
-MAX_CELLS = 2_000_000
+class DraftLimits(Struct, frozen=True):
+    # About twenty thousand pages; a longer text would not fit into the memory of a worker several times.
+    characters: int = 50_000_000
+    # A cell takes a hundred bytes and more in every process that it passes through.
+    cells: int = 2_000_000
+
+
+DRAFT_LIMITS = DraftLimits()
 
 Place = tuple[int, int]
 
@@ -75,13 +79,13 @@ class TextDraft:
 
     @property
     def is_full(self) -> bool:
-        return self.length >= MAX_CHARS
+        return self.length >= DRAFT_LIMITS.characters
 
     def add_line(self, text: str) -> Place:
         """Add a line and return its place; an empty one is a blank line."""
         if self.is_full:
             return self.length, self.length
-        text = text[: MAX_CHARS - self.length]
+        text = text[: DRAFT_LIMITS.characters - self.length]
         start = self.length
         self._pieces.append(text)
         self.length += len(text) + 1
@@ -110,7 +114,7 @@ class TextDraft:
             return
         first, last = (filled[0] if len(filled) == 1 else 0), filled[-1]
         start, end = self.add_line(CELL_SEPARATOR.join(shown[first : last + 1]))
-        if self._cells >= MAX_CELLS:
+        if self._cells >= DRAFT_LIMITS.cells:
             return
         places, at = [], start
         for number, cell in enumerate(shown):
@@ -119,8 +123,8 @@ class TextDraft:
             at = here + len(cell) + (len(CELL_SEPARATOR) if first <= number < last else 0)
         self._rows.append(tuple(places))
         self._cells += len(places)
-        if self._cells >= MAX_CELLS:
-            self.notes.append(f"Only the first {MAX_CELLS:,} cells are kept as tables; the others are text.")
+        if self._cells >= DRAFT_LIMITS.cells:
+            self.notes.append(f"Only the first {DRAFT_LIMITS.cells:,} cells are kept as tables; the others are text.")
 
     def end_table(self, *, head: bool = True) -> None:
         self.add_table(self._rows, head=head)
@@ -138,7 +142,7 @@ class TextDraft:
         if title and not title_matches_text(title, text[:20_000]):
             title = next((text[start:end] for start, end in sorted(self._headings) if text[start:end].strip()), "")
         if self.is_full:
-            self.notes.append(f"Only the first {MAX_CHARS:,} characters are kept.")
+            self.notes.append(f"Only the first {DRAFT_LIMITS.characters:,} characters are kept.")
         return Parsed(
             text=text,
             media=media,

@@ -188,12 +188,14 @@ def _type_family(value: Any) -> str:
     if isinstance(value, bool):
         return "boolean"
     if isinstance(value, int):
-        return "number" if abs(value) < 10**MAX_DIGITS else "other"
+        return "number" if abs(value) < 10**TABLE_LIMITS.digits else "other"
     if isinstance(value, float):
         return "number"
     if isinstance(value, Decimal):
         # Beyond these exponents a float shows as 1e+20 or 1e-20, which is not what the owner wrote.
-        return "number" if len(value.as_tuple().digits) <= MAX_DIGITS and -20 < value.adjusted() < 20 else "other"
+        return (
+            "number" if len(value.as_tuple().digits) <= TABLE_LIMITS.digits and -20 < value.adjusted() < 20 else "other"
+        )
     if isinstance(value, datetime | date):
         return "date"
     if isinstance(value, Money):
@@ -211,9 +213,9 @@ def _read_native_number(value: int | float | Decimal) -> Cell:
     if isinstance(value, LongFloat):
         number = float(value)
         return make_given_cell(
-            int(number) if number.is_integer() and abs(number) < 10**MAX_DIGITS else number, value.literal
+            int(number) if number.is_integer() and abs(number) < 10**TABLE_LIMITS.digits else number, value.literal
         )
-    if isinstance(value, float) and value.is_integer() and abs(value) < 10**MAX_DIGITS:
+    if isinstance(value, float) and value.is_integer() and abs(value) < 10**TABLE_LIMITS.digits:
         return make_given_cell(int(value))
     return make_given_cell(value)
 
@@ -251,9 +253,6 @@ _PATTERNS = {
     "url": _compile_padded(r"(?i:https?)://[^\s/?#]\S*"),
     "email": _compile_padded(r"[^\s@,;<>]+@[^\s@,;<>]+\.[^\s@,;<>.]+"),
 }
-
-# A float holds 15 decimal digits exactly; a longer number stays text.
-MAX_DIGITS = 15
 
 
 class TextColumn:
@@ -321,7 +320,16 @@ class TextColumn:
         return self.kind != "text" and bool(header.strip()) and not _are_all_of_kind(self.kind, [header])
 
     def cells(self, values: Sequence[str]) -> list[Cell]:
-        read = _READERS.get(self.kind, self._read_text)
+        read = {
+            "plain": _read_plain_number,
+            "grouped": _number_reader(lambda text: text.replace(",", "")),
+            "comma": _number_reader(lambda text: text.replace(",", ".")),
+            "grouped comma": _number_reader(lambda text: text.replace(".", "").replace(",", ".")),
+            "true/false": _read_boolean_text,
+            "yes/no": _read_boolean_text,
+            "date": _read_stripped,
+            "url": _read_stripped,
+        }.get(self.kind, self._read_text)
         distinct = set(values)
         # Sharing one cell among equal values saves time and memory only if values repeat.
         if len(distinct) * 2 > len(values):
@@ -336,7 +344,7 @@ def _are_all_of_kind(kind: str, values: list[str]) -> bool:
     if kind in NUMBER_STYLES:
         # The length is tested first, because it settles almost every value without parsing it.
         return all(
-            (len(value) <= MAX_DIGITS or _fits_float(value)) and ("e" not in value or isfinite(float(value)))
+            (len(value) <= TABLE_LIMITS.digits or _fits_float(value)) and ("e" not in value or isfinite(float(value)))
             for value in values
         )
     return kind != "date" or all(map(is_iso_date, values))
@@ -346,7 +354,7 @@ def _fits_float(text: str) -> bool:
     """Return True if a long number is no more than a float can hold: at most 15 digits, or just what the float
     shows."""
     digits = re.sub(r"[^0-9]", "", text.partition("e")[0])
-    if len(digits.lstrip("0")) <= MAX_DIGITS:
+    if len(digits.lstrip("0")) <= TABLE_LIMITS.digits:
         return True
     return "." in text and "," not in text and format_float(float(text)) == text.strip()
 
@@ -386,15 +394,3 @@ def _read_boolean_text(text: str) -> Cell:
 def _read_stripped(text: str) -> Cell:
     value = text.strip()
     return make_given_cell(value, None if value == text else text)
-
-
-_READERS: dict[str, Callable[[str], Cell]] = {
-    "plain": _read_plain_number,
-    "grouped": _number_reader(lambda text: text.replace(",", "")),
-    "comma": _number_reader(lambda text: text.replace(",", ".")),
-    "grouped comma": _number_reader(lambda text: text.replace(".", "").replace(",", ".")),
-    "true/false": _read_boolean_text,
-    "yes/no": _read_boolean_text,
-    "date": _read_stripped,
-    "url": _read_stripped,
-}

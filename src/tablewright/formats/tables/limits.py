@@ -14,6 +14,8 @@ class TableLimits:
     line_characters: int = 64 * 1024 * 1024
     # A header longer than this is a paragraph that slipped into the first line; names are shown in menus and questions.
     name_characters: int = 300
+    # A float holds 15 decimal digits exactly; a longer number stays text.
+    digits: int = 15
 
     # A zip bomb unpacks to gigabytes, or to hundreds of times its size; a small file may do so harmlessly.
     unzipped_bytes: int = 2 * 1024**3

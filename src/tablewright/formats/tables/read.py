@@ -98,33 +98,6 @@ SUFFIXES: dict[str, Kind] = {
 }
 READABLE: tuple[Kind, ...] = get_args(Kind)
 
-# First bytes of files that are often mistaken for tables, and what they are, for the error.
-_MAGIC: tuple[tuple[bytes, str], ...] = (
-    (b"\x89PNG\r\n\x1a\n", "a PNG image"),
-    (b"\xff\xd8\xff", "a JPEG image"),
-    (b"GIF87a", "a GIF image"),
-    (b"GIF89a", "a GIF image"),
-    (b"II*\x00", "a TIFF image"),
-    (b"MM\x00*", "a TIFF image"),
-    (b"RIFF", "a media file (RIFF)"),
-    (b"%PDF-", "a PDF document"),
-    (b"\x7fELF", "a program (ELF)"),
-    (b"\xcf\xfa\xed\xfe", "a program (Mach-O)"),
-    (b"MZ\x90\x00", "a Windows program"),
-    (b"\x1f\x8b", "a gzip archive"),
-    (b"BZh", "a bzip2 archive"),
-    (b"\xfd7zXZ\x00", "an xz archive"),
-    (b"7z\xbc\xaf\x27\x1c", "a 7-Zip archive"),
-    (b"\x28\xb5\x2f\xfd", "a Zstandard archive"),
-    (b"Rar!\x1a\x07", "a RAR archive"),
-    (b"SQLite format 3\x00", "an SQLite database"),
-    (b"{\\rtf", "an RTF document"),
-    (b"OggS", "an Ogg media file"),
-    (b"ID3", "an MP3 sound file"),
-    (b"ARROW1\x00\x00", "an Arrow file"),
-    (b"Obj\x01", "an Avro file"),
-)
-
 
 def detect_table_kind(path: Path, format: str | None = None) -> tuple[Kind, tuple[str, ...]]:
     """Return the kind of a file, and a warning if its name says otherwise."""
@@ -160,7 +133,32 @@ def _detect_by_content(path: Path, head: bytes) -> Kind | None:
         return _detect_ole_kind(path)
     if head.startswith((b"PK\x03\x04", b"PK\x05\x06")):
         return _detect_zip_kind(path)
-    for magic, what in _MAGIC:
+    # First bytes of files that are often mistaken for tables, and what they are, for the error.
+    for magic, what in (
+        (b"\x89PNG\r\n\x1a\n", "a PNG image"),
+        (b"\xff\xd8\xff", "a JPEG image"),
+        (b"GIF87a", "a GIF image"),
+        (b"GIF89a", "a GIF image"),
+        (b"II*\x00", "a TIFF image"),
+        (b"MM\x00*", "a TIFF image"),
+        (b"RIFF", "a media file (RIFF)"),
+        (b"%PDF-", "a PDF document"),
+        (b"\x7fELF", "a program (ELF)"),
+        (b"\xcf\xfa\xed\xfe", "a program (Mach-O)"),
+        (b"MZ\x90\x00", "a Windows program"),
+        (b"\x1f\x8b", "a gzip archive"),
+        (b"BZh", "a bzip2 archive"),
+        (b"\xfd7zXZ\x00", "an xz archive"),
+        (b"7z\xbc\xaf\x27\x1c", "a 7-Zip archive"),
+        (b"\x28\xb5\x2f\xfd", "a Zstandard archive"),
+        (b"Rar!\x1a\x07", "a RAR archive"),
+        (b"SQLite format 3\x00", "an SQLite database"),
+        (b"{\\rtf", "an RTF document"),
+        (b"OggS", "an Ogg media file"),
+        (b"ID3", "an MP3 sound file"),
+        (b"ARROW1\x00\x00", "an Arrow file"),
+        (b"Obj\x01", "an Avro file"),
+    ):
         if head.startswith(magic):
             advice = "Unpack it first." if "archive" in what else ""
             raise BadFile(f"{path.name} is {what}, not a table.", advice=advice)

@@ -16,7 +16,6 @@ from lxml.etree import _Element
 from tablewright.text import clean_one_line
 from tablewright.web.read.elements import (
     CENTRE,
-    MAX_LABEL_CHARACTERS,
     Visibility,
     are_label_and_value,
     find_background,
@@ -300,7 +299,12 @@ class _Walk:
         # Joining takes quadratic time.
         for end in reversed(ends[:12]):
             label, value = clean_one_line("".join(self._pieces[:end])), "".join(self._pieces[end:]).lstrip()
-            if 0 < len(label) <= MAX_LABEL_CHARACTERS and label[-1].isalnum() and value and starts_like_value(value):
+            if (
+                0 < len(label) <= PAGE_LIMITS.label_characters
+                and label[-1].isalnum()
+                and value
+                and starts_like_value(value)
+            ):
                 self._pieces[end:] = [": ", value]
         return "".join(self._pieces)
 
@@ -390,7 +394,7 @@ class _Walk:
         if (
             not whole
             or not name
-            or not 0 < len(name.text) <= MAX_LABEL_CHARACTERS
+            or not 0 < len(name.text) <= PAGE_LIMITS.label_characters
             or not whole.text.startswith(name.text)
         ):
             return False

@@ -110,10 +110,6 @@ def _classify_region(tag: str, role: str, classes: str, name: str) -> int:
     return region
 
 
-# A longer text is a sentence.
-MAX_LABEL_CHARACTERS = 60
-
-
 def format_pair(label: str, value: str) -> str:
     if label.endswith((":", "?", "：")):
         return f"{label} {value}"
@@ -136,13 +132,13 @@ def format_row_lines(cells: Sequence[tuple[bool, str]], *, headed: bool) -> list
         return [text for _, text in filled]
     labels, values = filled[::2], filled[1::2]
     if len(labels) == len(values) and all(
-        (is_header or label.endswith(":")) and not value_is_header and len(label) <= MAX_LABEL_CHARACTERS
+        (is_header or label.endswith(":")) and not value_is_header and len(label) <= PAGE_LIMITS.label_characters
         for (is_header, label), (value_is_header, _) in zip(labels, values, strict=True)
     ):
         return [format_pair(label, value) for (_, label), (_, value) in zip(labels, values, strict=True)]
     if len(filled) == 2 and not headed and not any(is_header for is_header, _ in filled):
         label = filled[0][1]
-        if len(cells) <= 3 and len(label) <= MAX_LABEL_CHARACTERS and re.search(r"[^\W\d_]", label):
+        if len(cells) <= 3 and len(label) <= PAGE_LIMITS.label_characters and re.search(r"[^\W\d_]", label):
             return [format_pair(label, filled[1][1])]
     return [" | ".join(text for _, text in (cells if headed else filled))]
 
@@ -184,9 +180,6 @@ def starts_with_same_tag(element: _Element | None, tag: str) -> bool:
     )
 
 
-# A price or a label for screen readers is at most this long; a longer hidden text is not worth the risk.
-_SHORT_CHARACTERS = 40
-
 _COMMENT = re.compile(r"/\*.*?(?:\*/|\Z)", re.DOTALL)
 # Class names of frameworks for text that only screen readers get.
 _SCREEN_READERS_ONLY = re.compile(
@@ -225,10 +218,12 @@ class Visibility:
         if attributes.get("aria-hidden") == "true":
             blocks = "div p section article aside ul ol dl table h1 h2 h3 h4 h5 h6 blockquote pre form main"
             return element.tag in blocks.split() or (
-                element.tag != "a" and has_more_text_than(element, _SHORT_CHARACTERS)
+                element.tag != "a" and has_more_text_than(element, PAGE_LIMITS.hidden_label_characters)
             )
         classes = attributes.get("class")
-        return bool(classes and _SCREEN_READERS_ONLY.search(classes)) and has_more_text_than(element, _SHORT_CHARACTERS)
+        return bool(classes and _SCREEN_READERS_ONLY.search(classes)) and has_more_text_than(
+            element, PAGE_LIMITS.hidden_label_characters
+        )
 
     def _melts_away(self, element: _Element, colour: str, behind: str) -> bool:
         """Return True for text in the colour of its background.
@@ -236,7 +231,7 @@ class Visibility:
         White text on an unknown background is mostly a banner or a button, so there only long text counts."""
         if behind:
             return _same_colour(colour, behind)
-        return _same_colour(colour, "white") and has_more_text_than(element, _SHORT_CHARACTERS)
+        return _same_colour(colour, "white") and has_more_text_than(element, PAGE_LIMITS.hidden_label_characters)
 
     def _is_closed(self, attributes: Mapping[str, str]) -> bool:
         hidden = attributes.get("hidden")

@@ -82,8 +82,6 @@ def _absolute_links(hrefs: Iterable[str], base: str) -> tuple[str, ...]:
 
 # ── the main text: facts come first, so in doubt a block stays ───────────────────────────────────────────────────────
 
-# A longer block is running text.
-_PROSE_CHARACTERS = 80
 _TEASER = re.compile(
     r"\W*(?:(?:you|customers|people|others|viewers|readers|shoppers)\b.{0,30}\b(?:also|like|love|bought|viewed)"
     r"|(?:related|similar|recommended|suggested|trending|recently viewed|popular|latest|featured|more)\b.{0,20}"
@@ -144,7 +142,7 @@ def _is_furniture(zone: Zone, kind: int) -> bool:
     if kind == Region.ASIDE:
         return linked >= 0.3 or not zone.inside & CENTRE
     if kind in (Region.PROMOTION, Region.CONTROLS):
-        return linked >= 0.2 or zone.chars < _PROSE_CHARACTERS * (zone.end - zone.start)
+        return linked >= 0.2 or zone.chars < PAGE_LIMITS.block_characters * (zone.end - zone.start)
     return True
 
 
@@ -179,14 +177,18 @@ def _drop_teasers(blocks: Sequence[PageBlock]) -> Iterator[PageBlock]:
     for block in blocks:
         if block.is_heading and (not rank or block.tag <= rank):
             rank = block.tag if _TEASER.match(block.text) else ""
-        elif rank and len(block.text) >= _PROSE_CHARACTERS and block.linked < 0.3 * len(block.text):
+        elif rank and len(block.text) >= PAGE_LIMITS.block_characters and block.linked < 0.3 * len(block.text):
             rank = ""
         if not rank:
             yield block
 
 
 def _is_link_block(block: PageBlock) -> bool:
-    return block.linked >= 0.8 * len(block.text) and len(block.text) < _PROSE_CHARACTERS and not block.is_heading
+    return (
+        block.linked >= 0.8 * len(block.text)
+        and len(block.text) < PAGE_LIMITS.block_characters
+        and not block.is_heading
+    )
 
 
 def _total_size(blocks: Sequence[PageBlock]) -> int:

@@ -117,20 +117,6 @@ def _sniff_text_kind(head: bytes) -> str:
 
 # ── characters ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
-# As in browsers: these labels mean the larger character set that pages really use.
-_CODEC_BY_LABEL = {
-    label: codec
-    for codec, labels in {
-        "cp1252": "ascii us-ascii iso-8859-1 iso8859-1 latin-1 latin1 x-user-defined",
-        "cp1254": "iso-8859-9",
-        "gb18030": "gb2312 gbk x-gbk",
-        "cp932": "shift_jis shift-jis x-sjis sjis windows-31j",
-        "cp949": "ks_c_5601-1987 euc-kr",
-        "big5hkscs": "big5",
-    }.items()
-    for label in labels.split()
-}
-
 
 def decode_bytes(body: bytes, charset: str = "") -> str:
     """Return the text by byte order mark, header or the page's own statement, unless that charset does not fit."""
@@ -174,7 +160,16 @@ def _stated_charset(body: bytes) -> str:
 
 def _find_codec(label: str) -> str:
     label = label.strip(" \"'").lower()
-    label = _CODEC_BY_LABEL.get(label, label)
+    # As in browsers: these labels mean the larger character set that pages really use.
+    larger = {
+        "cp1252": "ascii us-ascii iso-8859-1 iso8859-1 latin-1 latin1 x-user-defined",
+        "cp1254": "iso-8859-9",
+        "gb18030": "gb2312 gbk x-gbk",
+        "cp932": "shift_jis shift-jis x-sjis sjis windows-31j",
+        "cp949": "ks_c_5601-1987 euc-kr",
+        "big5hkscs": "big5",
+    }
+    label = next((codec for codec, labels in larger.items() if label in labels.split()), label)
     try:
         found = codecs.lookup(label)
     except (LookupError, ValueError):

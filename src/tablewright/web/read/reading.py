@@ -17,6 +17,12 @@ class PageLimits(Struct, frozen=True):
     # No author writes a longer inline style; the rule that hides could be beyond the part that is read, so the text of
     # such an element counts as hidden.
     style_characters: int = 10_000
+    # A price or a label for screen readers is at most this long; a longer hidden text is not worth the risk.
+    hidden_label_characters: int = 40
+    # A longer text next to a value is a sentence.
+    label_characters: int = 60
+    # A longer block is running text.
+    block_characters: int = 80
 
 
 PAGE_LIMITS = PageLimits()

@@ -23,7 +23,6 @@ from tablewright.domain.rowkey import row_key
 from tablewright.domain.shortlist import (
     EDIT,
     ENRICH,
-    MAX_CANDIDATES,
     MODIFY,
     OFFERED_AS_COLUMN,
     PRICE_FIELD,
@@ -313,7 +312,8 @@ class ProductExploration(Gathering):
                 await self._plan(like, broader=True)
             if self.model is None:
                 self.products.sort(key=lambda each: not self._is_product_page(each))
-            products = self._most_suitable(min(most or self._limits.products, self._limits.products, MAX_CANDIDATES))
+            # More than 50 would make filling the table expensive.
+            products = self._most_suitable(min(most or self._limits.products, self._limits.products, 50))
             # Opened now, so that the first cells are read from pages that are already there.
             await self.open([each.official_url for each in products if each.official_url])
         return self._outcome(products, most)
