@@ -28,15 +28,15 @@ OPENING = re.compile(r"(?:what|whether|who|whom|whose|where|when|how|of|as|that|
 MOST_PARAMETERS = 6
 # The figures that only go down. "comment lines" may only go up.
 LIMITS = {
-    "functions whose name another module has too (%)": 1.0,
-    "function names of one word (%)": 1.0,
-    "docstrings that open with what, whether, of … (%)": 0.5,
+    "functions whose name another module has too (%)": 0.7,
+    "function names of one word (%)": 0.9,
+    "docstrings that open with what, whether, of … (%)": 0.1,
     "dialect words": 1,
-    "constants": 1494,
-    "functions with more than 6 parameters": 32,
+    "constants": 784,
+    "functions with more than 6 parameters": 31,
     "modules in the largest import cycle": 1,
 }
-FEWEST_COMMENTS = 3.1
+FEWEST_COMMENTS = 3.2
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
