@@ -491,12 +491,8 @@ async def shortlist_unhappy(stage: Stage) -> Any:
         ),
         fields=(Field(name="Price", type="money"), Field(name="Noise", type="number", unit="dB")),
         rows=(
-            ComparedRow(
-                row_id=1, name="Zorb 17", cells={"Price": "36.00 GBP", "Noise": ""}, verdict="place 1, score 0.80"
-            ),
-            ComparedRow(
-                row_id=2, name="Nimbus One", cells={"Price": "39.00 GBP", "Noise": ""}, verdict="place 2, score 0.75"
-            ),
+            ComparedRow(row_id=1, name="Zorb 17", cells={"Price": "36.00 GBP", "Noise": ""}, verdict="place 1"),
+            ComparedRow(row_id=2, name="Nimbus One", cells={"Price": "39.00 GBP", "Noise": ""}, verdict="place 2"),
             ComparedRow(
                 row_id=3,
                 name="Hush 15",

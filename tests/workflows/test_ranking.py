@@ -104,9 +104,11 @@ def test_of_equals_those_come_first_whose_price_is_in_the_currency_of_the_budget
         Cheap={"Price": Money(amount=30.0, currency="GBP")},
     )
     found = ranked(products, wish("Price", "<=", "50 GBP"))
-    assert [each.name for each in found.ranked] == ["Cheap", "Dear", "Abroad", "Far", "Unpriced"]
+    assert [each.name for each in found.ranked] == ["Dear", "Cheap", "Abroad", "Far", "Unpriced"], (
+        "never by price alone"
+    )
     found = ranked(products, wish("Capacity", "<=", "2 l", hard=False))
-    assert [each.name for each in found.ranked] == ["Unpriced", "Abroad", "Far", "Cheap", "Dear"], "no budget, no home"
+    assert [each.name for each in found.ranked] == ["Unpriced", "Abroad", "Far", "Dear", "Cheap"], "no budget, no home"
 
 
 def test_what_is_left_out_says_why_and_near_misses_come_first() -> None:
@@ -134,15 +136,44 @@ def test_the_order_is_the_order_of_the_scores_and_the_score_says_what_it_is_made
         Middle={"Capacity": 1.0, "Keep warm": True, "Price": Money(amount=10, currency="GBP")},
         Unknown={"Price": Money(amount=5, currency="GBP")},
     )
-    wishes = wish("Capacity", "highest", hard=False), wish("Keep warm", "=", "yes", hard=False)
+    wishes = wish("Keep warm", "=", "yes", hard=False), wish("Capacity", "highest", hard=False)
     found = ranked(products, *wishes, wish("Price", "<=", "50 GBP"))
-    assert [each.name for each in found.ranked] == ["Middle", "Large", "Small", "Unknown"]
+    assert [each.name for each in found.ranked] == ["Middle", "Small", "Large", "Unknown"]
     for better, worse in itertools.pairwise(found.ranked):
         assert better.score >= worse.score
     middle = found.ranked[0]
-    assert [round(part.score, 2) for part in middle.parts] == [0.33, 1.0, 1.0]
-    assert middle.score == pytest.approx(sum(part.score for part in middle.parts) / 3, abs=1e-4)
-    assert "Keep warm no, wanted yes" in [part.why for part in found.ranked[1].parts]
+    assert [(part.weight, round(part.score, 2)) for part in middle.parts] == [(3, 1.0), (2, 0.33), (1, 1.0)]
+    assert middle.score == pytest.approx(sum(part.weight * part.score for part in middle.parts) / 6, abs=1e-4)
+    assert "Keep warm no, wanted yes" in [part.why for part in found.ranked[2].parts]
+
+
+def test_the_first_wishes_count_most() -> None:
+    products = table(Warm={"Keep warm": True, "Capacity": 0.5}, Large={"Keep warm": False, "Capacity": 2.0})
+    warm, large = wish("Keep warm", "=", "yes", hard=False), wish("Capacity", ">=", "1 l", hard=False)
+    assert [each.name for each in ranked(products, warm, large).ranked] == ["Warm", "Large"]
+    assert [each.name for each in ranked(products, large, warm).ranked] == ["Large", "Warm"]
+
+
+def test_products_that_tie_keep_the_order_of_the_last_advice() -> None:
+    products = table(A={"Capacity": 2.0}, B={"Capacity": 2.0}, C={"Capacity": 2.0}, Worse={"Capacity": 0.5})
+    wanted = Requirements(wishes=(wish("Capacity", ">=", "1 l", hard=False),))
+    tied = rank_products(products, wanted, RATES)
+    assert [(each.name, each.level) for each in tied.ranked] == [("A", 0), ("B", 0), ("C", 0), ("Worse", 1)]
+    verdicts = [row.verdict for row in make_compared_rows(products, tied)]
+    assert verdicts == [*["a tie for the places 1 to 3"] * 3, "place 4"]
+    broken = rank_products(products, wanted, RATES, preferred=(4, 3, 1))
+    assert [each.name for each in broken.ranked] == ["C", "A", "B", "Worse"], "it breaks ties, and overrules no score"
+
+
+def test_a_price_in_another_currency_that_is_far_below_the_limit_meets_it_and_the_card_says_so() -> None:
+    products = table(
+        Far={"Price": Money(amount=45.0, currency="EUR")}, Near={"Price": Money(amount=50.0, currency="EUR")}
+    )
+    found = ranked(products, wish("Price", "<=", "50 GBP"))
+    assert [(each.name, bool(each.unknown)) for each in found.ranked] == [("Far", False), ("Near", True)]
+    (part,) = found.ranked[0].parts
+    assert part.why == "Price 45.00 EUR, about 36 GBP: converted, but far within the limit"
+    assert found.notes, "the rates are named"
 
 
 def test_what_is_excluded_does_not_stretch_the_scale_and_a_ranking_wish_never_excludes() -> None:

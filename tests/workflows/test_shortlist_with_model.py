@@ -129,7 +129,7 @@ async def scripted(
         PICKS: {"numbers": list(range(1, 31))},
         PRODUCTS: products("Zorbler 3", "Zorbler 4"),
         COLUMNS: {"columns": [WEIGHT]},
-        ADVICE: {"intro": [], "cards": [], "closing": []},
+        ADVICE: {"ties": [], "intro": [], "cards": [], "closing": []},
         "Patterns": {"patterns": ["%entity"]},
         "NewPatterns": {"patterns": []},
         "Choice": {"numbers": []},

@@ -76,7 +76,7 @@ async def test_a_price_in_the_currency_of_the_budget_is_looked_for_where_only_an
 
 async def test_a_product_known_in_another_currency_only_comes_after_those_that_are_not(tmp_path: Path) -> None:
     pages = {
-        "/3": Page("Zorbler 3", "<p>The Zorbler 3 by Zorb costs $30.00.</p>"),
+        "/3": Page("Zorbler 3", "<p>The Zorbler 3 by Zorb costs $55.00.</p>"),
         "/4": Page("Zorbler 4", "<p>The Zorbler 4 by Zorb costs £45.00.</p>"),
     }
     cheap = {
@@ -99,7 +99,7 @@ async def test_a_product_known_in_another_currency_only_comes_after_those_that_a
         reply = await chat.say("under £50, the cheaper the better", CONFIRM, ENRICH)
         assert [card.name for card in reply.cards] == ["Zorbler 4", "Zorbler 3"]
         said = " ".join(each.text for each in reply.cards[1].said)
-        assert "under £50: Price is known in another currency only (30.00 USD, about 24 GBP)" in said
+        assert "under £50: Price is known in another currency only (55.00 USD, about 44 GBP)" in said
         assert (reply.cards[0].is_open, reply.cards[1].is_open) == (False, True)
 
 

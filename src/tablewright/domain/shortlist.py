@@ -211,6 +211,8 @@ class RankedProduct(Struct, frozen=True):
     parts: tuple[ScorePart, ...] = ()
     unknown: tuple[str, ...] = ()
     """Hard wishes that its cells do not decide, with the reason."""
+    level: int = 0
+    """Products that tie have the same one, 0 for the best."""
 
 
 class ExcludedProduct(Struct, frozen=True):
@@ -346,6 +348,8 @@ class ShortlistState(Struct, frozen=True):
     removed: tuple[str, ...] = ()
     """Products that the person removed: no search brings them back."""
     shown: tuple[RowId, ...] = ()
+    preferred: tuple[RowId, ...] = ()
+    """Products in the order in which the last advice put them: it breaks ties."""
     offers: tuple[ShopListing, ...] = ()
     """The offers that were last looked up."""
     refinements: tuple[Refinement, ...] = ()

@@ -113,6 +113,7 @@ async def rank_shortlist(services: Services, request: GetShortlist) -> Ranking:
         await services.store.tables.load(state.table_id),
         state.requirements,
         services.rates,
+        preferred=state.preferred,
         is_scored=services.settings.model != "builtin",
     )
 

@@ -38,7 +38,7 @@ ROWS = (
         row_id=7,
         name="Zorb Kettle 15",
         cells={"Maker": "Zorb", "Price": "47.50 GBP", "Capacity": "1.5 l", "Keep warm": ""},
-        verdict="place 1, score 0.90",
+        verdict="place 1",
     ),
     ComparedRow(row_id=3, name="Nimbus One", cells={"Price": "61.00 GBP"}, verdict="left out: Price is 61.00 GBP"),
 )
@@ -96,7 +96,7 @@ def test_a_turn_shows_the_conversation_the_requirements_and_the_ranked_compariso
     assert "User: a kettle under £50" in text
     assert "- budget, hard: “under £50” → Price < 50 GBP" in text
     assert "- Capacity (number, l)" in text
-    assert "[1] Zorb Kettle 15 | Price: 47.50 GBP | Capacity: 1.5 l | Keep warm: ? | place 1, score 0.90" in text
+    assert "[1] Zorb Kettle 15 | Price: 47.50 GBP | Capacity: 1.5 l | Keep warm: ? | place 1" in text
     assert "left out: Price is 61.00 GBP" in text
     assert text.rindex("which is cheaper") > text.rindex("comparison")
 
@@ -364,7 +364,8 @@ def test_columns_of_wishes_come_first_and_none_comes_twice() -> None:
 
 
 def test_advice_keeps_to_the_first_ones_and_to_their_figures() -> None:
-    asked = AdviceToGive(requirements=WANTED, rows=ROWS, columns=("Price", "Capacity"), top=1)
+    rows = (msgspec.structs.replace(ROWS[0], level=0), *ROWS[1:])
+    asked = AdviceToGive(requirements=WANTED, rows=rows, columns=("Price", "Capacity"), top=1)
     card = {
         "product": 1,
         "best_for": "small kitchens",
@@ -372,7 +373,7 @@ def test_advice_keeps_to_the_first_ones_and_to_their_figures() -> None:
         "trade_off": sentence("It costs 47.50 GBP.", (1, "Price")),
     }
     intro = [sentence("The Zorb Kettle 15 fits.", (1, "Product"))]
-    reply = {"intro": intro, "cards": [card], "closing": []}
+    reply = {"ties": [], "intro": intro, "cards": [card], "closing": []}
     advice = GiveAdvice().check(asked, AdviceReply.model_validate(reply))
     assert [said.text for said in advice.cards[0].said] == ["It holds 1.5 l.", "It costs 47.50 GBP."]
     wrong = reply | {"cards": [card, card | {"product": 2}], "closing": [sentence("It lasts 9 years.")]}
@@ -380,6 +381,31 @@ def test_advice_keeps_to_the_first_ones_and_to_their_figures() -> None:
         GiveAdvice().check(asked, AdviceReply.model_validate(wrong))
     assert "no card for the product 2" in str(problem.value)
     assert "the figure 9 is not in its cells" in str(problem.value)
+
+
+def test_advice_breaks_ties_with_a_reason_and_changes_no_other_places() -> None:
+    levels = (0, 1, 1, 2, None)
+    names = ("First", "Second", "Third", "Fourth", "Out")
+    rows = tuple(
+        ComparedRow(row_id=10 + number, name=name, cells={"Tests": "fine"}, verdict="place", level=level)
+        for number, (name, level) in enumerate(zip(names, levels, strict=True))
+    )
+    asked = AdviceToGive(requirements=WANTED, rows=rows, columns=("Tests",), top=2)
+    nothing = sentence("Fine.")
+    cards = [{"product": number, "best_for": "", "why": nothing, "trade_off": nothing} for number in (1, 3)]
+    tie = {"products": [3, 2], "why": sentence("The testers liked the third more.", (3, "Tests"))}
+    reply = {"ties": [tie], "intro": [], "cards": cards, "closing": []}
+    advice = GiveAdvice().check(asked, AdviceReply.model_validate(reply))
+    assert advice.order == (10, 12, 11, 13)
+    assert [said.text for said in advice.ties] == ["The testers liked the third more."]
+    assert [card.row_id for card in advice.cards] == [10, 12]
+    for wrong in ([2, 1], [4, 5], [3], [3, 9]):
+        with pytest.raises(InvalidReply) as problem:
+            GiveAdvice().check(asked, AdviceReply.model_validate(reply | {"ties": [tie | {"products": wrong}]}))
+        assert "are no tie" in str(problem.value)
+        assert problem.value.usable.order == (10, 11, 12, 13)
+    with pytest.raises(InvalidReply, match="no card for the product 3"):
+        GiveAdvice().check(asked, AdviceReply.model_validate(reply | {"ties": []}))
 
 
 def test_an_offer_has_its_price_in_its_quote() -> None:

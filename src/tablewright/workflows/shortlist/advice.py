@@ -75,7 +75,8 @@ async def present_comparison(
     comparison = ProductComparison(context, state)
     await comparison.settle_prices()
     table = await comparison.table()
-    ranking = context.ranking(table, state)
+    # Ties are broken anew.
+    ranking = context.ranking(table, msgspec.structs.replace(state, preferred=()))
     await comparison.judge(table, ranking)
     advisor = Advisor(context, state, table, ranking, said=said, notes=notes)
     if advisor.has_read_nothing:
@@ -117,8 +118,10 @@ class Advisor:
         self._context.tell(Step(type="thinking", detail="Weighing the trade-offs."))
         state, ranking = self._state, self._ranking
         looked_at = keep_known_products(ranking, self._table)
-        top = looked_at.ranked[:TOP_CANDIDATES]
-        advice, problem = await self._advice(looked_at, len(top))
+        advice, problem = await self._advice(looked_at, len(looked_at.ranked[:TOP_CANDIDATES]))
+        # The order of the advice differs from that of the scores only among products that tie.
+        ordered = {row_id: place for place, row_id in enumerate(advice.order)}
+        top = sorted(looked_at.ranked, key=lambda each: ordered.get(each.row_id, len(ordered)))[:TOP_CANDIDATES]
         by_row = {card.row_id: card for card in advice.cards}
         rows = {row.id: row for row in self._table.rows}
         columns = self._columns([rows[each.row_id] for each in top], new)
@@ -132,7 +135,7 @@ class Advisor:
             translate_count("shortlist", PENDING, self._waiting, state.language),
         ]
         reply = ChatReply(
-            said=(*self._said, *make_sentences(self._counted()), *advice.intro),
+            said=(*self._said, *make_sentences(self._counted()), *advice.intro, *advice.ties),
             cards=tuple(
                 self._card(place, each, rows[each.row_id], by_row.get(each.row_id))
                 for place, each in enumerate(top, start=1)
@@ -142,7 +145,8 @@ class Advisor:
             buttons=(GO_ON,) if self._waiting else (),
             notes=(*advice.closing, *make_sentences(*notes)),
         )
-        return msgspec.structs.replace(state, shown=tuple(each.row_id for each in top)), reply
+        preferred = advice.order or state.preferred
+        return msgspec.structs.replace(state, shown=tuple(each.row_id for each in top), preferred=preferred), reply
 
     def nothing_read(self) -> ChatReply:
         """Reply if no cell has a value: the search failed or has not started; the products are not at fault."""

@@ -68,5 +68,10 @@ class TurnContext:
         """Rank the products of the table by the current requirements. Without a model nothing is ranked: code cannot
         tell a product's page from a list or an article."""
         return rank_products(
-            table, state.requirements, self.rates, state.language, is_scored=self.tools.model is not None
+            table,
+            state.requirements,
+            self.rates,
+            state.language,
+            preferred=state.preferred,
+            is_scored=self.tools.model is not None,
         )

@@ -20,7 +20,7 @@ from tablewright.conditions.evaluate import (
     make_row_reader,
 )
 from tablewright.domain.condition import ORDERED_OPERATORS
-from tablewright.domain.model import Cell, Field, Money, Row, Table, Value, column_key
+from tablewright.domain.model import Cell, Field, Money, Row, RowId, Table, Value, column_key
 from tablewright.domain.shortlist import (
     OFFERED_AS_COLUMN,
     PRICE_COLUMN,
@@ -37,7 +37,7 @@ from tablewright.domain.shortlist import (
 )
 from tablewright.domain.text import cell_text, format_value, shorten_text
 from tablewright.llm.tasks.shortlist.conditions import budget_currency
-from tablewright.messages.catalogue import translate
+from tablewright.messages.catalogue import ShortlistText, translate
 from tablewright.values.money import ExchangeRates
 from tablewright.values.units import format_with_unit
 
@@ -46,30 +46,35 @@ UNKNOWN, SOFT_UNKNOWN = 0.5, 0.3
 
 
 def rank_products(
-    table: Table, requirements: Requirements, rates: ExchangeRates, language: str = "", *, is_scored: bool = True
+    table: Table,
+    requirements: Requirements,
+    rates: ExchangeRates,
+    language: str = "",
+    *,
+    preferred: Sequence[RowId] = (),
+    is_scored: bool = True,
 ) -> Ranking:
-    """Evaluate every wish on every product. Unless `is_scored`, those that meet every must come before those of which
-    that is not known, and both keep the order of the table."""
+    """Evaluate every wish on every product. `preferred` breaks ties. Unless `is_scored`, those that meet every must
+    come before those of which that is not known, and both keep the order of the table."""
     judged = ProductJudge(table, requirements, rates, language)
-    ranked: list[tuple[tuple[int, float], RankedProduct]] = []
+    ranked: list[tuple[tuple[float, ...], RankedProduct]] = []
     excluded: list[ExcludedProduct] = []
+    preference = {row_id: place for place, row_id in enumerate(preferred)}
     for row in table.rows:
         if out := judged.exclusion(row):
             excluded.append(out)
-        else:
-            ranked.append((judged.price_order(row), judged.ranked(row)))
-    if is_scored:
-        # A product with an unknown hard wish ranks after all that meet every one; its score says so, too.
-        least = min((each.score for _, each in ranked if not each.unknown), default=1.0)
-        ranked = [
-            (price, structs.replace(each, score=round(each.score * least, 4)) if each.unknown else each)
-            for price, each in ranked
-        ]
-        ranked.sort(
-            key=lambda each: (bool(each[1].unknown), -each[1].score, len(each[1].unknown), each[0], each[1].row_id)
-        )
-    else:
-        ranked.sort(key=lambda each: bool(each[1].unknown))
+            continue
+        each = judged.ranked(row)
+        key = (bool(each.unknown), -each.score, len(each.unknown), judged.currency_order(row))
+        ranked.append(((*key, preference.get(row.id, len(preferred))) if is_scored else key[:1], each))
+    ranked.sort(key=lambda each: each[0])
+    # A product with an unknown hard wish ranks after all that meet every one; its score says so, too.
+    least = min((each.score for _, each in ranked if not each.unknown), default=1.0)
+    levels = {key: level for level, key in enumerate(dict.fromkeys(key for key, _ in ranked))}
+    ranked = [
+        (key, structs.replace(each, score=round(each.score * (least if each.unknown else 1.0), 4), level=levels[key]))
+        for key, each in ranked
+    ]
     excluded.sort(key=lambda each: (not each.near, each.missed, each.row_id))
     prices = {row.id: about for row in table.rows if (about := judged.about(row))}
     euros = {row.id: judged.price(row) for row in table.rows if isinstance(row.cell(PRICE_COLUMN).value, Money)}
@@ -144,8 +149,9 @@ class ProductJudge:
     def ranked(self, row: Row) -> RankedProduct:
         parts: list[ScorePart] = []
         unknown: list[str] = []
-        for wish in self._wishes:
-            part = self._score(row, wish)
+        for place, wish in enumerate(self._wishes):
+            # The weightiest comes first: of three wishes, they count three, two and one.
+            part = structs.replace(self._score(row, wish), weight=float(len(self._wishes) - place))
             if wish.hard and part.outcome == "unknown":
                 unknown.append(f"{wish.words}: {part.why}")
             parts.append(part)
@@ -174,7 +180,12 @@ class ProductJudge:
         if verdict.truth == "not stated":
             return make(score=UNKNOWN if wish.hard else SOFT_UNKNOWN, why=verdict.reason, outcome="unknown")
         if verdict.truth == "match":
-            return make(score=1.0, why=self.translate("{column} {value}", wish, value=shown))
+            text: ShortlistText[str] = (
+                "{column} {value}: converted, but far within the limit"
+                if verdict.rate and wish.hard
+                else "{column} {value}"
+            )
+            return make(score=1.0, why=self.translate(text, wish, value=shown))
         missed = self.translate(
             "{column} {value}, wanted {wanted}", wish, value=shown, wanted=describe_wanted(wish, self._language)
         )
@@ -192,7 +203,7 @@ class ProductJudge:
         verdict = evaluate_condition(wish, reader, field, self._rules)
         if verdict.rate:
             self._converted[verdict.rate] = None
-        if verdict.rate and verdict.truth == "match" and wish.hard:
+        if verdict.rate and verdict.truth == "match" and wish.hard and not self._is_far_within(row, wish):
             # The price at the place of purchase is unknown: a converted price does not prove a hard limit.
             return make_unstated(
                 self.translate(
@@ -213,12 +224,10 @@ class ProductJudge:
         value = row.cell(PRICE_COLUMN).value
         return self._rates.about_money(value, self._currency, self._language) if isinstance(value, Money) else ""
 
-    def price_order(self, row: Row) -> tuple[int, float]:
-        """Return the sort key among equal scores: prices in the budget's currency, then others, then unknown ones."""
+    def currency_order(self, row: Row) -> int:
+        """Return 0 for a price in the budget's currency, 1 for another one, 2 for an unknown price."""
         value = row.cell(PRICE_COLUMN).value
-        if not isinstance(value, Money):
-            return 2, 0.0
-        return int(self._currency not in ("", value.currency)), self.price(row)
+        return int(self._currency not in ("", value.currency)) if isinstance(value, Money) else 2
 
     def price(self, row: Row) -> float:
         value = row.cell(PRICE_COLUMN).value
@@ -249,6 +258,23 @@ class ProductJudge:
             if figure is not None and any(end and abs(figure - end) <= 0.15 * abs(end) for end in ends):
                 return True
         return False
+
+    def _is_far_within(self, row: Row, wish: Wish) -> bool:
+        """Return True if a converted amount meets a limit whatever became of the rate: in the few years that a table of
+        rates may be old, a currency seldom loses or gains a quarter of its value."""
+        field = self._fields.get(column_key(wish.column))
+        limits = [read_limit(each, field) for each in wish.values] if field else []
+        stated = read_comparable_values(row.cell(field.name), field) if field else ()
+        amounts = [
+            (self._rates.convert(value.number, value.currency, limit.currency), limit.number)
+            for value in stated
+            for limit in limits
+            if value.number is not None
+        ]
+        pairs = [(amount, end) for amount, end in amounts if amount is not None and end is not None]
+        if wish.operator in ("<", "<="):
+            return bool(pairs) and all(amount <= 0.75 * end for amount, end in pairs)
+        return wish.operator in (">", ">=") and bool(pairs) and all(0.75 * amount >= end for amount, end in pairs)
 
 
 def convert_to_euros(price: Money, rates: ExchangeRates) -> float:

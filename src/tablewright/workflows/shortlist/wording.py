@@ -105,10 +105,13 @@ def make_compared_rows(table: Table, ranking: Ranking, *, is_filled: bool = True
         return tuple(ComparedRow(row_id=row.id, name=cell_text(row.cell(PRODUCT_COLUMN))) for row in table.rows)
     rows = {row.id: row for row in table.rows}
     found: list[ComparedRow] = []
-    for place, each in enumerate(ranking.ranked, start=1):
+    levels = [each.level for each in ranking.ranked]
+    for each in ranking.ranked:
         unknown = f"; not known: {'; '.join(each.unknown)}" if each.unknown else ""
-        verdict = f"place {place}, score {each.score:.2f}{unknown}"
-        found.append(make_compared_row(rows[each.row_id], table.fields, verdict, ranking))
+        first, count = levels.index(each.level) + 1, levels.count(each.level)
+        place = f"place {first}" if count == 1 else f"a tie for the places {first} to {first + count - 1}"
+        row = make_compared_row(rows[each.row_id], table.fields, f"{place}{unknown}", ranking)
+        found.append(msgspec.structs.replace(row, level=each.level))
     for out in ranking.excluded:
         verdict = f"left out{', a near miss' if out.near else ''}: {out.reason}"
         found.append(make_compared_row(rows[out.row_id], table.fields, verdict, ranking))

@@ -35,12 +35,14 @@ def pages_text(
 
 
 class ComparedRow(Struct, frozen=True):
-    """A product as the prompt shows it. `verdict` is its rank and score, or why it is left out."""
+    """A product as the prompt shows it. `verdict` is its place, or why it is left out; products that tie have the same
+    `level`, those that are left out none."""
 
     row_id: RowId
     name: str
     cells: Mapping[str, str] = {}
     verdict: str = ""
+    level: int | None = None
 
     def text(self, columns: Sequence[str]) -> str:
         if not self.cells:
