@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import pytest
 
-from tablewright.domain.model import Field, make_given_cell
+from tablewright.domain.model import Cell, Conflict, Field, make_given_cell
 from tablewright.engine.changes import TableChanges
-from tablewright.errors import UsageError
+from tablewright.errors import NotFound, UsageError
 from tablewright.store.store import Store
 
 
@@ -40,3 +40,19 @@ async def test_a_column_of_another_type_keeps_its_values_or_is_refused(store: St
     with pytest.raises(UsageError, match=r"2 of 2 values of Name cannot be read as number: 'Ann', 'Bob'"):
         await changes.change_column(table.id, "Name", Field(name="Name", type="number"))
     assert [row.cell("Name").value for row in (await store.tables.load(table.id)).rows] == ["Ann", "Bob"]
+
+
+async def test_a_person_takes_the_value_of_other_sources_and_can_take_it_back(store: Store) -> None:
+    cell = Cell(value="Leeds", status="ENRICHED", conflict=(Conflict(value="York"),))
+    table = await store.tables.create(
+        "sites", (Field(name="Name"), Field(name="City")), [(make_given_cell("Ann"), cell)]
+    )
+    changes = TableChanges(store, "me")
+    for wanted, other in (("York", "Leeds"), ("Leeds", "York")):
+        await changes.use_other(table.id, 1, "City", 0)
+        chosen = (await store.tables.load(table.id)).rows[0].cell("City")
+        assert (chosen.value, [each.value for each in chosen.conflict]) == (wanted, [other])
+    with pytest.raises(NotFound, match="has no row 7"):
+        await changes.use_other(table.id, 7, "City", 0)
+    with pytest.raises(UsageError, match="no longer disagree"):
+        await changes.use_other(table.id, 1, "City", 1)

@@ -503,3 +503,24 @@ async def test_summaries_are_replaced_with_their_vectors(store: Store) -> None:
     assert [each.summary.text for each in await store.documents.summaries_of("d-one.txt")] == ["Anchors."]
     after = await store.documents.search_vector(query, 1, embedder=EMBEDDER, target="summary")
     assert after.found[0][1] == pytest.approx(1, abs=0.01)
+
+
+async def test_only_what_was_read_from_a_changed_document_becomes_stale(store: Store) -> None:
+    rows = {}
+    for number, name in enumerate(("a.txt", "b.txt"), start=1):
+        document = read(name, f"The tenant of {name} is Ann.")
+        await store.documents.add(document)
+        rows[document.document.id] = KindRow(row_id=number, text_hash=hash_content(document.text))
+    table = await store.tables.create("Leases", [Field(name="Tenant")], [[make_given_cell(None)] for _ in rows])
+    await store.kinds.keep_rows(table.id, rows)
+    run_id = await store.runs.start(table.id, "enrich", {})
+    proposal = await store.proposals.create(table.id, run_id, [])
+    cell = Cell(value="Ann", status="ENRICHED", run_id=run_id, attempt=1)
+    await store.proposals.add(proposal, [ProposedCell(row_id=number, field="Tenant", cell=cell) for number in (1, 2)])
+    await store.proposals.finish(proposal, "")
+    await store.proposals.apply(proposal)
+    assert await store.kinds.mark_changed() == 0
+
+    await store.documents.add(read("b.txt", "The tenant of b.txt is Bea."))
+    assert await store.kinds.mark_changed() == 1
+    assert [row.cell("Tenant").stale for row in (await store.tables.load(table.id)).rows] == [False, True]

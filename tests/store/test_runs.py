@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from tablewright.domain.access import ActingUser
 from tablewright.domain.model import Field
+from tablewright.domain.run import HOLDER, Usage
 from tablewright.store.store import Store
 
 
@@ -24,3 +25,22 @@ async def test_runs_are_read_newest_first_on_from_one_and_among_the_tables_one_s
     first = await ann.runs.all(limit=1)
     rest = await ann.runs.all(limit=1, before=(first[-1].started_at, first[-1].id))
     assert [*first, *rest] == seen
+
+
+async def test_only_ended_runs_of_the_same_spec_are_similar(store: Store) -> None:
+    table = await store.tables.create("towers", (Field(name="Name"),))
+    specs = ({"strategy": "lookup", "cells": 1}, {"strategy": "research"}, {"strategy": "lookup"})
+    first, _, second = [await store.runs.start(table.id, "enrich", spec) for spec in specs]
+    for run in await store.runs.all():
+        await store.runs.finish(run.id, "done", Usage())
+    await store.runs.start(table.id, "enrich", {"strategy": "lookup"})
+    assert {run.id for run in await store.runs.find_similar("enrich", {"strategy": "lookup"})} == {first, second}
+    assert await store.runs.find_similar("recheck", {"strategy": "lookup"}) == []
+
+
+async def test_the_process_that_does_a_run_is_noted_with_that_run_alone(store: Store) -> None:
+    ours, other = [await store.runs.start("", "research", {"question": name}) for name in ("ours", "other")]
+    assert await store.runs.set_holder(ours, "1/a") == 0
+    assert await store.runs.set_holder(ours, "2/b") == 1
+    assert (await store.runs.get(ours)).spec[HOLDER] == "2/b"
+    assert (await store.runs.get(other)).spec == {"question": "other"}

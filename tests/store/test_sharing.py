@@ -288,3 +288,20 @@ async def test_an_admin_takes_a_table_from_its_owner_and_nobody_else_does(store:
     assert (await ann.sharing.unshare("table", table.id, ["ann"])).owner == "ann"
     assert (await store.sharing.unshare("table", table.id, ["ann"])).owner == ""
     assert await ann.tables.all() == []
+
+
+async def test_a_role_and_a_share_decide_who_may_still_work_in_a_table(store: Store) -> None:
+    table = await store.tables.create("t", [Field(name="Name")])
+    ann, ada = [(await store.users.add(name, role))[0].id for name, role in (("ann", "editor"), ("ada", "admin"))]
+    assert (
+        await store.users.lost_authority(ann, table.id)
+        == "ann, in whose name it runs, no longer has access to the table"
+    )
+    assert await store.users.lost_authority(ann) == ""
+    assert await store.users.lost_authority(ada, table.id) == "", "an admin needs no share"
+    await store.sharing.share("table", table.id, ["ann"])
+    assert await store.users.lost_authority(ann, table.id) == ""
+    await store.users.change_role("ann", "viewer")
+    assert await store.users.lost_authority(ann, table.id) == "ann, in whose name it runs, is only a viewer now"
+    await store.users.remove("ann")
+    assert await store.users.lost_authority(ann, table.id) == "the user in whose name it runs was removed"
