@@ -75,7 +75,7 @@ async def present_comparison(
     comparison = ProductComparison(context, state)
     await comparison.settle_prices()
     table = await comparison.table()
-    # Ties are broken anew.
+    # Earlier ties are forgotten: the advice breaks them again.
     ranking = context.ranking(table, msgspec.structs.replace(state, preferred=()))
     await comparison.judge(table, ranking)
     advisor = Advisor(context, state, table, ranking, said=said, notes=notes)
