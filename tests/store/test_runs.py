@@ -44,3 +44,9 @@ async def test_the_process_that_does_a_run_is_noted_with_that_run_alone(store: S
     assert await store.runs.set_holder(ours, "2/b") == 1
     assert (await store.runs.get(ours)).spec[HOLDER] == "2/b"
     assert (await store.runs.get(other)).spec == {"question": "other"}
+
+
+async def test_a_run_is_asked_to_stop_and_no_other(store: Store) -> None:
+    ours, other = [await store.runs.start("", "research", {"question": name}) for name in ("ours", "other")]
+    await store.runs.ask_to_stop(ours)
+    assert await store.runs.find_stopping([ours, other]) == {ours}
