@@ -339,7 +339,10 @@ async def test_sorting_sources_doubts_links_and_files_are_commands(advised: Chat
     folder.mkdir()
     _, reply = await shortlist_turn(advised.app, advised.state.id, "/export ../../kettles.csv", exports=folder)
     assert Path(reply.file) == folder / "kettles.csv"
-    assert Path(reply.file).read_text(encoding="utf-8-sig").count("\n") == len(table.rows) + 1
+    lines = Path(reply.file).read_text(encoding="utf-8-sig").splitlines()
+    assert len(lines) == len(table.rows) + 1
+    assert [field.unit for field in table.fields if field.name in ("Capacity", "Weight")] == ["L", "kg"]
+    assert {"Capacity (L)", "Weight (kg)", "Price", "Material"} <= set(lines[0].split(","))
 
 
 async def test_a_new_column_fills_only_itself(advised: Chat) -> None:

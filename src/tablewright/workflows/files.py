@@ -421,6 +421,7 @@ async def write_table_file(
     *,
     evidence: bool = False,
     cost: bool = False,
+    units: bool = False,
     row_ids: Sequence[RowId] | None = None,
     progress: Callable[[int], None] | None = None,
 ) -> ExportOutcome:
@@ -429,7 +430,7 @@ async def write_table_file(
     format = target_format(path)
     count = stale = flagged = 0
     with replace_file(path, kept="The table is safe.") as stream:
-        writer = open_writer(stream, format, table, evidence=evidence, cost=cost)
+        writer = open_writer(stream, format, table, evidence=evidence, cost=cost, units=units)
 
         def take(rows: Sequence[Row]) -> None:
             nonlocal count, stale, flagged

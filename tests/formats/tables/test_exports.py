@@ -179,9 +179,11 @@ def test_a_judged_value_is_marked_and_a_given_one_says_so_in_every_format() -> N
     assert [row[7].value for row in book["Evidence"].iter_rows()] == ["basis", "judged"]
 
 
-def test_the_fields_with_evidence_can_be_named() -> None:
-    header = export("tsv", evidence=True, evidence_fields=["Day"]).decode().split("\r\n")[0]
-    assert header == f"Company,Founded,Price,{with_evidence('Day')},Open,Tags".replace(",", "\t")
+def test_the_header_has_the_units_of_numbers_if_they_are_asked_for() -> None:
+    fields = (Field(name="A", type="number", unit="kg"), Field(name="B", unit="kg"), Field(name="C", type="number"))
+    table = Table(id="t", name="T", fields=fields)
+    assert export("csv", table, units=True) == b"A (kg),B,C\r\n"
+    assert export("csv", table) == b"A,B,C\r\n"
 
 
 def test_an_evidence_column_takes_no_field_s_name() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from math import isfinite
@@ -45,18 +45,19 @@ def export_columns(
     *,
     evidence: bool = False,
     cost: bool = False,
-    evidence_fields: Collection[str] | None = None,
+    units: bool = False,
 ) -> tuple[ExportColumn, ...]:
-    """Return the exported columns. With `evidence`, each field in `evidence_fields` (the asked ones, unless said) is
-    followed by its source, quote, confidence, basis and status, why it is empty and whether it is stale; with `cost` by
-    what its cells cost."""
+    """Return the exported columns. With `evidence`, each asked field is followed by its source, quote, confidence,
+    basis and status, why it is empty and whether it is stale; with `cost` by what its cells cost. With `units`, the
+    header of a number says its unit: "Weight (kg)"."""
     fields = exported_fields(heading.fields)
-    asked = {field.name for field in fields if field.is_asked} if evidence_fields is None else set(evidence_fields)
+    asked = {field.name for field in fields if field.is_asked}
     taken = {column_key(field.name) for field in fields}
     more = (*(_EVIDENCE_COLUMNS if evidence else ()), *((("cost", "number", cell_cost),) if cost else ()))
     columns = []
     for field in fields:
-        columns.append(ExportColumn(name=field.name, field=field.name, type=field.type))
+        name = f"{field.name} ({field.unit})" if units and field.type == "number" and field.unit else field.name
+        columns.append(ExportColumn(name=name, field=field.name, type=field.type))
         for what, type_, value in more if field.name in asked else ():
             name = find_free_name(f"{field.name} {what}", taken)
             taken.add(column_key(name))

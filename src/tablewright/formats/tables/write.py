@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 from pathlib import Path
 from typing import BinaryIO, Protocol
 
@@ -34,15 +34,15 @@ def open_writer(
     *,
     evidence: bool = False,
     cost: bool = False,
-    evidence_fields: Collection[str] | None = None,
+    units: bool = False,
 ) -> Writer:
     """`evidence` adds source, quote, confidence, basis, status, reason, stale and note, `cost` what a cell cost in
-    dollars. JSON carries both anyway, XLSX the evidence."""
+    dollars, `units` the units of numbers to the header. JSON carries both anyway, XLSX the evidence."""
     if format == "json":
         return JsonWriter(stream, heading)
     if format == "xlsx":
         return XlsxWriter(stream, heading, cost=cost)
-    columns = export_columns(heading, evidence=evidence, cost=cost, evidence_fields=evidence_fields)
+    columns = export_columns(heading, evidence=evidence, cost=cost, units=units)
     match format:
         case "csv":
             return CsvWriter(stream, columns)

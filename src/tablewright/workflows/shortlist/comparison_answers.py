@@ -156,7 +156,8 @@ class ComparisonAnswers:
         if folder is not None:
             path = folder / (path.name or f"{table_id}.csv")
         try:
-            written = await write_table_file(self._context.store, table_id, path, evidence=path.suffix != ".csv")
+            evidence = path.suffix != ".csv"
+            written = await write_table_file(self._context.store, table_id, path, evidence=evidence, units=True)
         except (TablewrightError, OSError) as error:
             return make_reply((), self._say("Nothing was written: {why} Which other file shall it be?", why=error))
         text = self._say(
