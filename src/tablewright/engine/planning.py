@@ -41,6 +41,7 @@ from tablewright.strategies.strategy import (
     open_no_tools,
 )
 from tablewright.values.row_names import current_row_key
+from tablewright.values.units import set_named_unit
 from tablewright.web.breaker import CircuitBreaker
 
 if TYPE_CHECKING:
@@ -227,7 +228,7 @@ async def match_existing_column(store: Store, table: Table, field: Field) -> Fie
     empty."""
     present = table.field(field.name)
     if present is None:
-        return field
+        return set_named_unit(field)
     # "text" is the type of a column that was asked for without one, so it asks for no change.
     changes_type = field.type not in ("text", present.type)
     if changes_type and not await is_column_empty(store, table, present.name):

@@ -35,6 +35,7 @@ from tablewright.operations.operation import (
 from tablewright.operations.paging import page_by_cell
 from tablewright.values.coerce import VALUE_LIMITS
 from tablewright.values.row_names import current_row_key
+from tablewright.values.units import set_named_unit
 
 if TYPE_CHECKING:
     from tablewright.services import Services
@@ -265,7 +266,7 @@ class AddColumn(FieldSpec, frozen=True, kw_only=True):
 async def add_field(services: Services, request: AddColumn) -> Changed:
     """Add a column at the end, empty in every row."""
     table = await services.table(request.table)
-    field = request.to_field()
+    field = set_named_unit(request.to_field())
     edit = AddField(field=field)
     return Changed(change=await services.changes.edit(table.id, [edit], f"added column {field.name}"))
 

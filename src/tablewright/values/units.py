@@ -9,7 +9,9 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from tablewright.domain.model import Struct
+from msgspec import structs
+
+from tablewright.domain.model import Field, Struct
 from tablewright.values.currencies import parse_currency
 
 
@@ -376,3 +378,43 @@ def find_label_unit(label: str) -> str:
         if (LABELS_OF_MONEY.search(said) and parse_currency(said)) or parse_unit(said):
             return str(said)
     return ""
+
+
+def find_column_unit(field: Field) -> str:
+    """Return the field's unit, or the one that its name or question says: "Arm mm", "How tall is it, in metres?".
+
+    Of a name's last word, a symbol of several letters or a plural counts: "World cup" and "Model T" have no unit."""
+    if field.unit:
+        return field.unit
+    # A plural, as in "Author(s)".
+    name = re.sub(r"(?<=\w)\(\w{1,3}\)", "", field.name)
+    *before, last = name.split() or [""]
+    has_word = last.casefold() in ("in", "mil", "cup", "century", "decade", "fathom", "acre", "bar", "st")
+    is_symbol = not last.isalpha() or (len(last) > 1 and not has_word)
+    asked = re.sub(r"\{[^{}]*\}", " ", field.question).rstrip(" ?.")
+    for said in (find_label_unit(name), last if before and is_symbol else "", find_label_unit(asked)):
+        unit = parse_unit(said) if said else None
+        if field.type == "money":
+            if unit is None and said and (currency := parse_currency(said)):
+                return currency
+        elif unit is not None and _names_quantity(said, unit, in_brackets=f"({said})" in name):
+            return said
+    return ""
+
+
+def set_named_unit(field: Field) -> Field:
+    """Return a new number or money column with the unit that its name or question says."""
+    if field.unit or field.type not in ("number", "money"):
+        return field
+    return structs.replace(field, unit=find_column_unit(field))
+
+
+def _names_quantity(said: str, unit: Unit, *, in_brackets: bool) -> bool:
+    """Return True unless the word may mean something else: a country ("US"), a least value ("min"), thousands, or a
+    point in time ("Founded (year)")."""
+    if said in ("min", "K", "M") or (said.isupper() and said != unit.symbol):
+        return False
+    is_plural = said.endswith("s") or said == "feet"
+    if unit.symbol in ("d", "wk", "mo", "yr", "decade", "century"):
+        return is_plural
+    return in_brackets or is_plural or said == unit.symbol
