@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tablewright.citations.evidence import FROM_STATEMENT, are_independent, find_proving_rule, is_copy
+from tablewright.citations.evidence import FROM_STATEMENT, are_independent, basis_for_rule, find_proving_rule, is_copy
 from tablewright.domain.model import Field, FieldType
 from tablewright.domain.retrieved import Retrieved
 from tablewright.strategies.findings import combine_scores
@@ -54,6 +54,11 @@ from tablewright.strategies.findings import combine_scores
         ("money", "", "NOK 12 million", "12 millioner kroner"),
         ("money", "", "31900 JPY", "Model 45 – ¥31,900"),
         ("money", "", "119.95 EUR", "Alm 24 – 119,95 €"),
+        ("text", "", "16th century", "The bridge dates from 1584."),
+        ("text", "", "the 1980s", "It opened on 3 May 1987."),
+        ("text", "", "1980er Jahre", "eröffnet 1987"),
+        ("text", "", "siglo XVI", "construido en 1584"),
+        ("text", "", "XIXe siècle", "bâti en 1900"),
     ],
 )
 def test_a_value_that_the_quote_states_or_converts_to_follows(
@@ -66,6 +71,10 @@ def test_a_value_that_the_quote_states_or_converts_to_follows(
     ("type_", "unit", "value", "quote"),
     [
         ("text", "", "Aldermoor", "headquartered in Port Merrin"),
+        ("text", "", "16th century", "The bridge dates from 1684."),
+        ("text", "", "16th century", "The bridge dates from 1500."),
+        ("text", "", "1980s", "It opened in 1990."),
+        ("text", "", "early 1980s", "It opened in 1987."),
         ("text", "", "", "anything"),
         ("text", "", "n/a", "n/a"),
         ("number", "", "1988", "founded in 1987"),
@@ -154,3 +163,10 @@ def test_confidence_grows_with_independent_sources_and_falls_with_contradiction(
     assert combine_scores([0.8], snippet=True) < alone
     assert combine_scores([]) == 0.0
     assert combine_scores([0.9]) > combine_scores([0.5])
+
+
+def test_a_decade_or_century_of_a_year_is_a_conversion_that_is_named() -> None:
+    era = Field(name="Era", type="select", options=("16th century", "1980s"))
+    assert find_proving_rule("16th century", "The bridge dates from 1584.", era) == "century of a year"
+    assert find_proving_rule("1980s", "The bridge dates from 1987.", era) == "decade of a year"
+    assert basis_for_rule("century of a year") == "converted"

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from urllib.parse import urlsplit
 
 from tablewright.citations.figures import find_quantity, list_sizes
@@ -70,7 +71,7 @@ def find_proving_rule(value: str, quote: str, field: Field) -> str:
         case "url":
             return "address" if _site_host(str(wanted)) in quote.casefold() else ""
         case "select" if field.options:
-            return "option" if _names_option(str(wanted), value, quote, field) else ""
+            return "option" if _names_option(str(wanted), value, quote, field) else _prove_period(str(wanted), quote)
         case _:
             return _prove_text(format_value(wanted), quote)
 
@@ -102,6 +103,8 @@ def _prove_text(value: str, quote: str) -> str:
             measure[0].value, unit, read_measures(re.sub(r"\bone\b", "1", quote, flags=re.IGNORECASE))
         ):
             return "measure in another form" if stated.unit == unit else f"unit, {stated.unit} to {unit}"
+    if rule := _prove_period(value, quote):
+        return rule
     if value in CURRENCY_CODES and any(value in currency_meanings(mark) for mark in quote.split()):
         return "currency sign and code"
     if any(contains_words(name, quote) for name in _country_synonyms(value)):
@@ -110,6 +113,30 @@ def _prove_text(value: str, quote: str) -> str:
         return "abbreviation"
     words, said = set(split_words(value)), set(split_words(quote))
     return "words" if len(words) > 1 and words <= said else ""
+
+
+def _prove_period(value: str, quote: str) -> str:
+    """Return the rule if a year of the quote is in the decade or century that the value names: "1980s", "siglo XVI"."""
+    number = r"(?P<{}>\d{{1,2}}|[IVX]+)"
+    ordinal = rf"{number.format('before')}(?:st|nd|rd|th|\.|e|ème)?[ -](?:century|jahrhundert|siècle|eeuw)"
+    period = re.fullmatch(
+        rf"(?:the )?(?:(?P<decade>\d{{3}}0)(?:['’]?s|er(?: jahre)?)|{ordinal}"
+        rf"|(?:siglo|século|secolo) {number.format('after')})",
+        value.strip(),
+        re.IGNORECASE,
+    )
+    if period is None:
+        return ""
+    years = [int(date[:4]) for date in find_possible_dates(quote)]
+    if period["decade"]:
+        return "decade of a year" if any(year // 10 * 10 == int(period["decade"]) for year in years) else ""
+    named = (period["before"] or period["after"]).upper()
+    digits = [{"I": 1, "V": 5, "X": 10}.get(letter, 0) for letter in named]
+    # A smaller digit before a larger one is subtracted: XIV is 14.
+    roman = sum(-a if a < b else a for a, b in pairwise([*digits, 0]))
+    century = int(named) if named.isdigit() else roman
+    # The year 1600 is the last of the 16th century.
+    return "century of a year" if any((year - 1) // 100 + 1 == century for year in years) else ""
 
 
 def names_date(iso: str, text: str) -> bool:
