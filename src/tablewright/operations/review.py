@@ -37,6 +37,19 @@ Force = Annotated[
 ]
 
 
+async def sort_unsure_first(services: Services, proposal_id: str, cells: Iterable[CellAt]) -> list[CellAt]:
+    """Return first what is disputed or can be read in two ways, then the least sure, and empty cells last."""
+    keys: dict[CellAt, tuple[bool, bool, float]] = {}
+    after: CellAt = (0, "")
+    while page := await services.store.proposals.operations(proposal_id, after=after):
+        for each in page:
+            is_sure = not each.cell.conflict
+            keys[(each.row_id, each.field)] = (each.cell.value is None, is_sure, each.cell.confidence or 0.0)
+        after = (page[-1].row_id, page[-1].field)
+    # A cell that another person has decided on since has no key.
+    return sorted(cells, key=lambda at: (keys.get(at, (True, True, 0.0)), at))
+
+
 class ProposalPage(Page, frozen=True):
     proposals: tuple[ProposalHead, ...]
 

@@ -76,6 +76,12 @@ def reject_proposal_command(reply: Rejected) -> None:
 def review_proposal_command(
     request: ApplyProposal,
     failed: Annotated[bool, typer.Option("--failed", help="Only the cells that stayed empty.")] = False,
+    unsure_first: Annotated[
+        bool,
+        typer.Option(
+            "--unsure-first", help="Disputed values and those with a second reading first, then the least sure."
+        ),
+    ] = False,
     json: Json = False,
 ) -> None:
     """Decide cell by cell: accept, reject, or type your own value.
@@ -88,7 +94,12 @@ def review_proposal_command(
     if failed and (request.below, request.min_confidence) != (None, None):
         raise UsageError("--failed and a confidence exclude each other.", advice="An empty cell has no confidence.")
     print_decided(
-        run_with_services(lambda services: review_proposal(services, request, failed=True if failed else None)), json
+        run_with_services(
+            lambda services: review_proposal(
+                services, request, failed=True if failed else None, unsure_first=unsure_first
+            )
+        ),
+        json,
     )
 
 

@@ -25,6 +25,7 @@ from tablewright.operations.review import (
     decide_proposal,
     get_proposal,
     read_own_value,
+    sort_unsure_first,
 )
 
 if TYPE_CHECKING:
@@ -57,7 +58,9 @@ q  quit, and apply what was answered; the rest stays open
 x  quit, and apply nothing"""
 
 
-async def review_proposal(services: Services, request: ApplyProposal, *, failed: bool | None = None) -> Decided:
+async def review_proposal(
+    services: Services, request: ApplyProposal, *, failed: bool | None = None, unsure_first: bool = False
+) -> Decided:
     """Ask about every open cell that is chosen and do what was answered, in one transaction."""
     head = await get_proposal(services, GetProposal(proposal_id=request.proposal_id))
     cells = await services.store.proposals.open_cells(
@@ -70,6 +73,8 @@ async def review_proposal(services: Services, request: ApplyProposal, *, failed:
     table = await services.table(head.table_id)
     order = {field.name: position for position, field in enumerate(head.fields)}
     cells.sort(key=lambda at: (at[0], order.get(at[1], 0)))
+    if unsure_first:
+        cells = await sort_unsure_first(services, head.id, cells)
     decision = decision_from(
         head.id, await Dialogue(services, head, table, cells).collect_answers(), force=request.force
     )
