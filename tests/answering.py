@@ -20,7 +20,7 @@ ReadText: TypeAlias = Callable[[str], Cells]
 def said(value: str, *quotes: str, text: int = 1, basis: str = "stated") -> dict[str, Any]:
     """An answer of a cell, with quotes of the text of that number."""
     quoted = [{"text": text, "quote": quote} for quote in quotes]
-    return {"value": value, "basis": basis, "quotes": quoted, "calculation": ""}
+    return {"value": value, "basis": basis, "quotes": quoted, "calculation": "", "alternatives": []}
 
 
 def call(name: str, **arguments: Any) -> Reply:

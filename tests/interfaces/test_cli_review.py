@@ -122,6 +122,16 @@ def test_a_person_sees_what_a_decision_needs(shell: Shell) -> None:
         assert part in shown
 
 
+def test_unsure_first_begins_with_a_second_reading_then_the_least_sure(shell: Shell) -> None:
+    reading = found(1998, 0.75, conflict=(Conflict(value=2001, evidence=(OTHER,), reason="when it was registered"),))
+    cells = CELLS | {(1, "Founded"): found(1998), (2, "Founded"): reading, (2, "Size"): EMPTY}
+    shown = shell("proposals", "review", proposed(shell, cells), "--unsure-first", stdin=lines(*"sssx")).stderr
+    order = [line.split(": ")[1].split(" (")[0] for line in shown.splitlines() if line.startswith("Cell ")]
+    assert order == ["Bolt, Founded", "Acme, Size", "Acme, Founded", "Bolt, Size"]
+    for part in ("May also be", "2001", "when it was registered"):
+        assert part in shown
+
+
 def test_a_typed_cell_says_who_typed_it_and_claims_no_source(shell: Shell) -> None:
     proposal = proposed(shell)
     shell("proposals", "review", proposal, "--field", "founded", "--row", "1", stdin=lines("e", "about 2003", "q"))

@@ -338,6 +338,7 @@ async def test_a_judged_value_is_as_sure_as_its_second_judgement(
     assert (cell.value, cell.basis, cell.confidence) == ("B2B", "judged", confidence)
     assert cell.evidence[0].quote == "Utilities buy them by the dozen"
     assert f"The quotes support 'B2B': {verdict}. so" in notes(operations[0], "thinking")
+    assert cell.error == ("Its quotes support it only in part: so" if verdict == "partly" else None)
     assert sum("checked" in form(asked) for asked in endpoint.asked) == 1
 
 

@@ -217,6 +217,7 @@ async def test_a_text_put_together_from_several_pages_stands_on_quotes_of_each(
         "value": text,
         "basis": "judged",
         "calculation": "",
+        "alternatives": [],
         "quotes": [
             {"text": 1, "quote": "Its rotors turn in half of the dams of the north."},
             {"text": 2, "quote": "The most silent turbine."},

@@ -116,7 +116,13 @@ def cells_of(text: str, names: list[str]) -> dict[str, Any]:
     for name in names:
         found = re.search(PATTERNS[name], text)
         value = f"{found[1]} EUR" if found and name == "Total" else found[1] if found else ""
-        said = {"value": value, "basis": "stated", "quotes": [found[0].strip()] if found else [], "calculation": ""}
+        said = {
+            "value": value,
+            "basis": "stated",
+            "quotes": [found[0].strip()] if found else [],
+            "calculation": "",
+            "alternatives": [],
+        }
         cells[name] = [said] if found else []
     return cells
 

@@ -128,7 +128,15 @@ def read_floors(text: str, schema: dict[str, Any]) -> dict[str, Any]:
     quote = "It has 3 floors."
     says = quote in text
     cells = {
-        "Floors": [{"value": "3", "basis": "stated", "quotes": [{"text": 1, "quote": quote}], "calculation": ""}]
+        "Floors": [
+            {
+                "value": "3",
+                "basis": "stated",
+                "quotes": [{"text": 1, "quote": quote}],
+                "calculation": "",
+                "alternatives": [],
+            }
+        ]
         if says
         else []
     }

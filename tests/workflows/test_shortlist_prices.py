@@ -75,6 +75,7 @@ async def test_a_sellers_price_within_the_budget_keeps_a_product_and_the_card_sa
                 "basis": "stated",
                 "quotes": [{"text": int(number), "quote": f"costs {price}"}],
                 "calculation": "",
+                "alternatives": [],
             }
             for number, price in found
         ]

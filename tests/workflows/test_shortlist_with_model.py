@@ -83,7 +83,13 @@ def read_weights(prompt: str, form: dict[str, Any]) -> dict[str, Any]:
             if same:
                 same[0]["quotes"].insert(0, quote)
             else:
-                stated = {"value": f"{weight} g", "basis": "stated", "quotes": [quote], "calculation": ""}
+                stated = {
+                    "value": f"{weight} g",
+                    "basis": "stated",
+                    "quotes": [quote],
+                    "calculation": "",
+                    "alternatives": [],
+                }
                 cells["Weight"].append(stated)
         texts = [int(number) for number in re.findall(r"<<TEXT (\d+) ", text) if number != "0"]
         return {"texts": [{"text": each, "same_row": "same", "reason": "named"} for each in texts], "cells": cells}

@@ -45,7 +45,13 @@ def read_prices(prompt: str, form: dict[str, Any]) -> dict[str, Any]:
         return {"numbers": [1, 2, 3]}
     found = re.findall(r"<<TEXT (\d+) [^<]*?costs ([£$][\d.]+)\.", prompt)
     prices = [
-        {"value": price, "basis": "stated", "quotes": [{"text": int(n), "quote": f"costs {price}"}], "calculation": ""}
+        {
+            "value": price,
+            "basis": "stated",
+            "quotes": [{"text": int(n), "quote": f"costs {price}"}],
+            "calculation": "",
+            "alternatives": [],
+        }
         for n, price in found
     ]
     texts = [{"text": int(n), "same_row": "same", "reason": "named"} for n, _ in found]
@@ -208,7 +214,7 @@ async def test_another_currency_of_the_budget_has_the_known_pages_asked_for_pric
             return {"numbers": []}
         number, price = re.findall(rf"<<TEXT (\d+) [^<]*?costs ({re.escape(sign)}[\d.]+)\.", text)[0]
         quotes = [{"text": int(number), "quote": f"costs {price}"}]
-        prices = [{"value": price, "basis": "stated", "quotes": quotes, "calculation": ""}]
+        prices = [{"value": price, "basis": "stated", "quotes": quotes, "calculation": "", "alternatives": []}]
         return {
             "texts": [{"text": int(number), "same_row": "same", "reason": "named"}],
             "cells": {PRICE_COLUMN: prices},

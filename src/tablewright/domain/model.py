@@ -99,10 +99,12 @@ class Evidence(Struct, frozen=True):
 
 
 class Conflict(Struct, frozen=True):
-    """Another value for the same cell, with its evidence from independent sources."""
+    """Another value for the same cell, with its evidence from independent sources; with a `reason`, another reading of
+    the column or of the text."""
 
     value: Value
     evidence: tuple[Evidence, ...] = ()
+    reason: str = ""
 
 
 class Cell(Struct, frozen=True):

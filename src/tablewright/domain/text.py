@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import msgspec
 
-from tablewright.domain.model import Basis, Cell, Value
+from tablewright.domain.model import Basis, Cell, Conflict, Value
 from tablewright.domain.run import Progress
 from tablewright.messages.catalogue import PageText
 
@@ -32,6 +32,13 @@ def format_value(value: Value) -> str:
     if isinstance(value, tuple):
         return format_list(value)
     return "" if value is None else str(value)
+
+
+def describe_conflicts(conflicts: Sequence[Conflict], who: str = "others say") -> str:
+    """Return "others say 70, 72; may also be read as 64 (without the mast)"."""
+    others = [format_value(each.value) for each in conflicts if not each.reason]
+    readings = [f"may also be read as {format_value(each.value)} ({each.reason})" for each in conflicts if each.reason]
+    return "; ".join([*([f"{who} {', '.join(others)}"] if others else []), *readings])
 
 
 def cell_text(cell: Cell) -> str:

@@ -14,7 +14,7 @@ import msgspec
 from tablewright.domain.model import Cell, Field, Finding, Label, Row, Step, Struct, Value
 from tablewright.domain.proposal import ProposedCell
 from tablewright.domain.run import MAX_NAMED_ROWS, TALLY, RunStatus, RunTally, SkippedRow, Usage
-from tablewright.domain.text import count_noun, format_value, pluralize_noun, shorten_text
+from tablewright.domain.text import count_noun, describe_conflicts, format_value, pluralize_noun, shorten_text
 from tablewright.engine.write_buffer import WriteBuffer
 from tablewright.observe import count_event
 from tablewright.values.coerce import NOTHING_FOUND, CoercedValue, coerce_value
@@ -290,7 +290,8 @@ def describe_cell_answer(cell: Cell) -> str:
         said += f"; also from {' and '.join(evidence.domain for evidence in others)}"
     for other in cell.conflict:
         who = other.evidence[0].domain if other.evidence else "another source"
-        said += f"; {who} says {format_value(other.value)}"
+        says = describe_conflicts((other,)) if other.reason else f"{who} says {format_value(other.value)}"
+        said += f"; {says}"
     return said
 
 

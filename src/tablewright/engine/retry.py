@@ -26,7 +26,7 @@ from tablewright.domain.model import (
     WeakColumn,
     Weakness,
 )
-from tablewright.domain.text import format_value, shorten_text
+from tablewright.domain.text import describe_conflicts, format_value, shorten_text
 from tablewright.engine.outcome import proposed_cell
 from tablewright.engine.policy import RetryPolicy
 from tablewright.errors import StoreError
@@ -260,8 +260,8 @@ def find_weakness(field: Field, finding: Finding | None, threshold: float) -> We
         f" ({cell.error})" if cell.error else ""
     )
     if finding.conflict:
-        others = ", ".join(format_value(other.value) for other in finding.conflict)
-        return make_weak_column(field, "disputed", f"{said}: another source says {others}", confidence)
+        others = describe_conflicts(finding.conflict, "another source says")
+        return make_weak_column(field, "disputed", f"{said}: {others}", confidence)
     return make_weak_column(field, "unsure", said, confidence)
 
 

@@ -58,6 +58,15 @@ class SourceSpan(Struct, frozen=True):
     end: int
 
 
+class OtherReading(Struct, frozen=True):
+    """Another value that the column or its text may mean, with its passages and the reason. Without passages, no quote
+    shows it."""
+
+    value: str
+    reason: str
+    spans: tuple[SourceSpan, ...] = ()
+
+
 class Candidate(Struct, frozen=True):
     """An answer to `field`, read from `text[start:end]` of the source with number `source`.
 
@@ -77,6 +86,7 @@ class Candidate(Struct, frozen=True):
     more: tuple[SourceSpan, ...] = ()
     same_row: SameRow = "same"
     doubt: str = ""
+    alternatives: tuple[OtherReading, ...] = ()
 
 
 # More likely right than wrong.

@@ -14,6 +14,8 @@ from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping, 
 from itertools import combinations
 from typing import Any, TypeAlias
 
+from msgspec import structs
+
 from tablewright.citations.evidence import are_independent, basis_for_rule, conversion_rule, find_proving_rule, is_copy
 from tablewright.citations.quotes import cite_span, is_near_injection
 from tablewright.domain.model import (
@@ -50,7 +52,7 @@ NO_SUBJECT = Subject(name="")
 
 class ReadCandidate(Struct, frozen=True):
     """A candidate and the text it was read from; `value` has its field's type, `evidence` all its passages, and `doubt`
-    says why its quote does not settle it."""
+    says why its quote does not settle it. An alternative that no quote shows has no evidence."""
 
     candidate: Candidate
     source: Retrieved
@@ -59,6 +61,7 @@ class ReadCandidate(Struct, frozen=True):
     converted_by: str
     evidence: tuple[Evidence, ...]
     doubt: str = ""
+    alternatives: tuple[Conflict, ...] = ()
 
 
 class CandidateGroup(Struct, frozen=True):
@@ -117,9 +120,23 @@ def check_candidates(
                     converted_by=rule,
                     evidence=evidence,
                     doubt=find_ambiguity(field, value, evidence[0].quote) if basis in ("stated", "converted") else "",
+                    alternatives=tuple(_list_alternatives(field, value, candidate, sources)),
                 )
             )
     return reads
+
+
+def _list_alternatives(
+    field: Field, value: Value, candidate: Candidate, sources: Sequence[Retrieved]
+) -> Iterator[Conflict]:
+    for other in candidate.alternatives:
+        meant = coerce_value(other.value, field).value
+        if (meant is not None and same_value(meant, value, "merging")) or any(
+            is_near_injection(sources[span.source].text, span.start, span.end) for span in other.spans
+        ):
+            continue
+        evidence = tuple(cite_span(sources[span.source], span.start, span.end) for span in other.spans)
+        yield Conflict(value=meant, evidence=evidence if meant is not None else (), reason=other.reason)
 
 
 def resolve_value(
@@ -147,6 +164,11 @@ def resolve_value(
     ]
     only_snippets = all(read.source.kind == "snippet" for read in best.reads)
     sure = min(best.most, combine_scores(best.scores, [rival.scores[0] for rival in rivals], snippet=only_snippets))
+    alternatives = [other for read in best.reads for other in read.alternatives]
+    if alternatives:
+        sure = min(sure, Weights.MAX_UNSETTLED_CONFIDENCE)
+    conflicts = [Conflict(value=rival.reads[0].value, evidence=_collect_evidence(rival)) for rival in rivals]
+    unproved = [f"It may be read another way, which no quote shows: {o.reason}" for o in alternatives if not o.evidence]
     return Finding(
         field=field.name,
         value=best.reads[0].candidate.value,
@@ -154,9 +176,22 @@ def resolve_value(
         basis=best.reads[0].basis,
         converted_by=best.reads[0].converted_by,
         evidence=_collect_evidence(best),
-        conflict=tuple(Conflict(value=rival.reads[0].value, evidence=_collect_evidence(rival)) for rival in rivals),
-        error=best.doubt or None,
+        conflict=_merge_conflicts(conflicts, [other for other in alternatives if other.evidence]),
+        error=" ".join(filter(None, (best.doubt, *unproved[:1]))) or None,
     )
+
+
+def _merge_conflicts(conflicts: Sequence[Conflict], alternatives: Sequence[Conflict]) -> tuple[Conflict, ...]:
+    """Return the values of other sources and of other readings, each value once; those with a reason come first."""
+    merged: list[Conflict] = []
+    for other in (*alternatives, *conflicts):
+        place = next((n for n, each in enumerate(merged) if same_value(each.value, other.value, "merging")), None)
+        if place is None:
+            merged.append(other)
+        else:
+            evidence = tuple(dict.fromkeys((*merged[place].evidence, *other.evidence)))
+            merged[place] = structs.replace(merged[place], evidence=evidence[:MAX_EVIDENCE])
+    return tuple(merged)
 
 
 def is_pair_of(one: Value, other: Value, pairs: Collection[tuple[Value, Value]]) -> bool:
@@ -271,6 +306,8 @@ class Disagreements:
             for field in fields
             if (each := found[field.name]) is not None and field.name not in self._side_by_side
             for place, rival in enumerate(each.conflict)
+            # With a reason, the reader has judged how they go together.
+            if not rival.reason
         ]
         pairs = [pair for pair in pairs if not is_pair_of(pair[0], pair[1], self._compared[pair[2].field.name])]
         if not pairs:

@@ -307,7 +307,7 @@ class RowInvestigation(Gathering):
         found = resolve_value(field, self._reads[field.name], self.subject, self._prefers, both_right)
         if found is None:
             return None
-        said = [doubt := self._doubt(field, found)]
+        said = [found.error or "", doubt := self._doubt(field, found)]
         if doubt:
             # Never high if the page may be about something else than the row.
             found = msgspec.structs.replace(found, confidence=min(found.confidence, 0.75))
@@ -342,7 +342,8 @@ class RowInvestigation(Gathering):
         reported."""
         assert finding is not None
         if verdict is None:
-            said = "It could not be checked whether the quotes support it."
+            unchecked = "It could not be checked whether the quotes support it."
+            said = " ".join(filter(None, (finding.error, unchecked)))
             return msgspec.structs.replace(finding, confidence=min(finding.confidence, JUDGED_CONFIDENCE), error=said)
         shown = repr(shorten_text(format_value(finding.value), QUOTE_CHARACTERS))
         if verdict.verdict == "no":
@@ -357,12 +358,14 @@ class RowInvestigation(Gathering):
             if verdict.verdict == "yes" and finding.confidence > MAX_UNCLEAR_SCORE
             else JUDGED_CONFIDENCE
         )
-        # Support for one of two values does not say that the other is wrong.
-        if finding.conflict or verdict.verdict != "yes":
+        # Support for one of two values does not say that the other is wrong, and settles no other doubt.
+        if finding.conflict or finding.error or verdict.verdict != "yes":
             sure = min(sure, finding.confidence, JUDGED_CONFIDENCE)
+        partly = f"Its quotes support it only in part: {verdict.reason}" if verdict.verdict == "partly" else ""
+        said = " ".join(filter(None, (finding.error, partly)))
         detail = f"The quotes support {shown}: {verdict.verdict}. {verdict.reason}"
         self.note(Step(type="thinking", detail=detail, data={"support": verdict.verdict}), field.name)
-        return msgspec.structs.replace(finding, confidence=min(sure, SUPPORTED_CONFIDENCE))
+        return msgspec.structs.replace(finding, confidence=min(sure, SUPPORTED_CONFIDENCE), error=said or None)
 
     async def _kept(self, finding: Finding) -> Finding:
         """Store search results that became evidence, so that their quotes can be looked up like those of pages."""

@@ -171,7 +171,15 @@ def facts(column: str, text: str) -> list[dict[str, Any]]:
     pattern = next(pattern for word, pattern in FACTS.items() if word in column.lower())
     found = pattern.search(text)
     return (
-        [{"value": found[1], "basis": "stated", "quotes": [{"text": 1, "quote": found[0]}], "calculation": ""}]
+        [
+            {
+                "value": found[1],
+                "basis": "stated",
+                "quotes": [{"text": 1, "quote": found[0]}],
+                "calculation": "",
+                "alternatives": [],
+            }
+        ]
         if found
         else []
     )

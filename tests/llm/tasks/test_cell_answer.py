@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import pytest
+from msgspec import structs
 
 from tablewright.citations.quotes import cite_span
-from tablewright.domain.model import Field
+from tablewright.domain.model import Field, confidence_label
 from tablewright.domain.retrieved import Retrieved
+from tablewright.extraction.reader import Candidate, OtherReading, SourceSpan
 from tablewright.llm.tasks.cell_answer import CellAnswer, Quoted
+from tablewright.strategies.findings import check_candidates, resolve_value
 from tablewright.values.coerce import coerce_value
 from tests.proving import prove_or_fault
 
@@ -193,3 +196,74 @@ def test_figures_of_a_summary_may_stand_in_the_title_or_in_the_head_of_the_table
     right = "In the test of 2026 it took 12 s for 3 l."
     assert said(right) == ([right], "")
     assert said("It took 8 s for 3 l in 2025.")[1].startswith("the figures 8, 2025 are not in the quotes.")
+
+
+PLAIN, RIVAL = (
+    Retrieved(origin=f"https://{site}.example", title=site, text=text, domain=f"{site}.example")
+    for site, text in (("north", "Built in 1987, says North."), ("south", "South has it: a house of 1987. It is new."))
+)
+
+
+def test_two_sources_that_give_the_figures_of_a_calculation_both_count() -> None:
+    quotes = [Quoted(text=1, quote="Built in 1987"), Quoted(text=2, quote="a house of 1987")]
+    answer = CellAnswer(value="39", basis="computed", quotes=quotes, calculation="this_year - 1987")
+    found, _ = prove_or_fault(AGE, answer, [PLAIN, RIVAL], {}, today="2026-11-18")
+    assert [(each.source, each.basis, each.more) for each in found] == [(0, "computed", ()), (1, "computed", ())]
+    finding = resolve_value(AGE, check_candidates(AGE, found, [PLAIN, RIVAL]))
+    assert finding is not None
+    assert (finding.basis, finding.converted_by) == ("computed", "2026 - 1987")
+    (alone,) = prove_or_fault(AGE, answer.model_copy(update={"quotes": quotes[:1]}), [PLAIN], {}, today="2026-11-18")[0]
+    (single,) = check_candidates(AGE, [alone], [PLAIN])
+    assert finding.confidence > resolve_value(AGE, [single]).confidence  # type: ignore[union-attr]
+
+
+def test_figures_of_several_sources_together_count_as_one() -> None:
+    quotes = [Quoted(text=1, quote="Built in 1987"), Quoted(text=2, quote="sold in 2003")]
+    sold = Retrieved(origin="https://south.example", title="South", text="It was sold in 2003.", domain="south.example")
+    answer = CellAnswer(value="16", basis="computed", quotes=quotes, calculation="2003 - 1987")
+    (found,), _ = prove_or_fault(AGE, answer, [PLAIN, sold], {}, today="2026-11-18")
+    assert [found.source, *(span.source for span in found.more)] == [0, 1]
+
+
+@pytest.mark.parametrize("field", [Field(name="Arm", type="number", unit="mm"), Field(name="Arm mm")])
+def test_a_figure_in_another_unit_than_the_columns_is_converted_or_refused(field: Field) -> None:
+    source = Retrieved(origin="https://lamps.example", title="Lamp", text="Its arm is 45 cm long.")
+
+    def said(value: str) -> tuple[list[tuple[str, str]], str]:
+        quotes = [Quoted(text=1, quote="arm is 45 cm long")]
+        answer = CellAnswer(value=value, basis="stated", quotes=quotes, calculation="")
+        found, problem = prove_or_fault(field, answer, [source], {})
+        return [(each.value.removesuffix(" mm"), each.converted_by) for each in found], problem
+
+    assert said("450") == ([("450", "unit, cm to mm")], "")
+    found, problem = said("45")
+    assert found == []
+    assert problem.endswith("It says “45 cm”, and the column is in mm: convert it.")
+
+
+def test_a_reading_beside_an_answer_makes_it_a_conflict_at_medium() -> None:
+    field = Field(name="Founded", type="number")
+    source = Retrieved(
+        origin="https://club.example", title="Club", text="Founded in 1978. It joined the league in 2001."
+    )
+    place = source.text.index("joined")
+    other = OtherReading(value="2001", reason="when it joined", spans=(SourceSpan(0, place, len(source.text)),))
+    candidate = Candidate(
+        field="Founded", value="1978", source=0, start=0, end=16, score=0.94, how="model", basis="stated",
+        alternatives=(other,),
+    )  # fmt: skip
+    finding = resolve_value(field, check_candidates(field, [candidate], [source]))
+    assert finding is not None
+    assert confidence_label(finding.confidence) == "medium"
+    assert [(each.value, each.reason, each.evidence[0].quote) for each in finding.conflict] == [
+        (2001, "when it joined", "joined the league in 2001.")
+    ]
+    unproved = structs.replace(candidate, alternatives=(structs.replace(other, spans=()),))
+    finding = resolve_value(field, check_candidates(field, [unproved], [source]))
+    assert finding is not None
+    assert (finding.conflict, confidence_label(finding.confidence)) == ((), "medium")
+    assert finding.error == "It may be read another way, which no quote shows: when it joined"
+    same = structs.replace(candidate, alternatives=(structs.replace(other, value="1978"),))
+    finding = resolve_value(field, check_candidates(field, [same], [source]))
+    assert finding is not None
+    assert (finding.conflict, finding.confidence) == ((), 0.94)

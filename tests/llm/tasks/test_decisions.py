@@ -53,7 +53,7 @@ ROW = RowToRead(subject=ACME, fields=(FOUNDED, CITY), sources=(PAGE,))
 
 def said(value: str, *quotes: str, basis: str = "stated", text: int = 1) -> dict[str, Any]:
     quoted = [{"text": text, "quote": quote} for quote in quotes]
-    return {"value": value, "basis": basis, "quotes": quoted, "calculation": ""}
+    return {"value": value, "basis": basis, "quotes": quoted, "calculation": "", "alternatives": []}
 
 
 def reply(same_row: str = "same", **cells: list[dict[str, Any]]) -> dict[str, Any]:
@@ -199,7 +199,7 @@ def test_all_rows_of_a_table_share_the_instructions_so_that_providers_can_cache_
 async def test_code_says_on_what_basis_a_value_stands(
     model: LanguageModel, endpoint: Endpoint, field: Field, value: str, quote: str, basis: str
 ) -> None:
-    endpoint.otherwise = answer(reply(**{field.name: [said(value, quote, basis="judged")]}))
+    endpoint.otherwise = answer(reply(**{field.name: [said(value, quote, basis=basis)]}))
     (found,) = (await read(model, RowToRead(subject=ACME, fields=(field,), sources=(PAGE,)))).found[field.name]
     assert found.basis == basis
     assert value in PAGE.text[found.start : found.end] or basis == "judged"
@@ -243,6 +243,42 @@ async def test_an_answer_that_code_can_prove_wrong_is_refused(
     reading = await read(model, RowToRead(subject=ACME, fields=(field,), sources=(PAGE,)))
     assert reading.found == {field.name: []}
     assert reading.refused[field.name]
+
+
+@pytest.mark.parametrize(
+    ("value", "quote"), [("Port Merrin", "It is headquartered in Port Merrin."), ("Utilities", "Utilities buy")]
+)
+async def test_a_name_that_the_model_judged_stays_judged_though_the_quote_has_it(
+    model: LanguageModel, endpoint: Endpoint, value: str, quote: str
+) -> None:
+    endpoint.otherwise = answer(reply(Headquarters=[said(value, quote, basis="judged")]))
+    (found,) = (await read(model, RowToRead(subject=ACME, fields=(CITY,), sources=(PAGE,)))).found["Headquarters"]
+    assert (found.value, found.basis, found.score) == (value, "judged", 0.7)
+
+
+SECOND = {"value": "1950", "quotes": [{"text": 2, "quote": "dates from 1950"}], "reason": "the firm that it succeeds"}
+
+
+async def test_another_reading_is_proved_by_its_own_quotes(model: LanguageModel, endpoint: Endpoint) -> None:
+    first = said("1987", "founded in 1987") | {"alternatives": [SECOND]}
+    endpoint.otherwise = answer(reply(Founded=[first]))
+    reading = await read(model, RowToRead(subject=ACME, fields=(FOUNDED,), sources=(PAGE, OTHER)))
+    ((other,),) = [each.alternatives for each in reading.found["Founded"]]
+    (span,) = other.spans
+    assert (other.value, other.reason, span.source) == ("1950", "the firm that it succeeds", 1)
+    assert OTHER.text[span.start : span.end] == "dates from 1950"
+
+
+async def test_a_reading_that_no_quote_shows_goes_back_once_and_its_doubt_stays(
+    model: LanguageModel, endpoint: Endpoint
+) -> None:
+    wrong = SECOND | {"quotes": [{"text": 1, "quote": "founded in 1987"}]}
+    endpoint.otherwise = answer(reply(Founded=[said("1987", "founded in 1987") | {"alternatives": [wrong]}]))
+    reading = await read(model, RowToRead(subject=ACME, fields=(FOUNDED,), sources=(PAGE, OTHER)))
+    assert "the alternative '1950': '1950' is not in the quote" in endpoint.asked[1].body["messages"][-1]["content"]
+    assert len(endpoint.asked) == 2
+    (found,) = reading.found["Founded"]
+    assert [(other.reason, other.spans) for other in found.alternatives] == [("the firm that it succeeds", ())]
 
 
 async def test_with_strict_evidence_what_is_concluded_is_refused(model: LanguageModel, endpoint: Endpoint) -> None:

@@ -31,7 +31,7 @@ def asked(*fields: Any, room: int = 20_000) -> RowToRead:
 
 def read(value: str, calculation: str, *quotes: str, room: int = 20_000) -> RowReading:
     reading = asked(TOTAL, room=room)
-    said = {"value": value, "basis": "computed", "quotes": list(quotes), "calculation": calculation}
+    said = {"value": value, "basis": "computed", "quotes": list(quotes), "calculation": calculation, "alternatives": []}
     return ReadDocument().check(reading, ReadDocument().prompt(reading).reply.model_validate({"Total": [said]}))
 
 
@@ -58,15 +58,26 @@ def test_a_result_may_be_rounded_as_it_is_written() -> None:
     assert found.basis == "computed"
 
 
-def test_what_is_stated_is_stated_whatever_was_calculated() -> None:
+def test_a_computed_value_stays_computed_though_the_document_also_states_it() -> None:
     (found,) = read("12 EUR", "12 * 1", "Paint   12.00 EUR").found["Total"]
+    assert (found.basis, found.converted_by) == ("computed", "12 * 1")
+
+
+def test_a_number_alone_is_no_calculation() -> None:
+    (found,) = read("12 EUR", "12", "Paint   12.00 EUR").found["Total"]
     assert found.basis == "stated"
 
 
 def due(value: str, calculation: str) -> RowReading:
     bill = Retrieved(origin="d2", kind="document", title="Bill", text="Bill of 4 March 2026\nTerms: 30 days net\n")
     reading = RowToRead(subject=Subject(name=""), fields=(parse_field("Due:date=When is it due?"),), sources=(bill,))
-    said = {"value": value, "basis": "computed", "quotes": bill.text.splitlines(), "calculation": calculation}
+    said = {
+        "value": value,
+        "basis": "computed",
+        "quotes": bill.text.splitlines(),
+        "calculation": calculation,
+        "alternatives": [],
+    }
     return ReadDocument().check(reading, ReadDocument().prompt(reading).reply.model_validate({"Due": [said]}))
 
 

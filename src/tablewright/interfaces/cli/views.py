@@ -11,7 +11,7 @@ from rich.text import Text
 
 from tablewright.domain.model import Cell, Row
 from tablewright.domain.proposal import ApplyOutcome, ProposalHead, ProposedCell
-from tablewright.domain.text import cell_text, count_noun, describe_basis, format_cell_confidence
+from tablewright.domain.text import cell_text, count_noun, describe_basis, describe_conflicts, format_cell_confidence
 from tablewright.interfaces.cli.output import (
     STYLES,
     build_grid,
@@ -117,7 +117,9 @@ def describe_cell(cell: Cell, name: str) -> list[list[str | Text]]:
         lines.append([f"Source {number}", harmless_text(title + evidence.origin, 500)])
         lines.append(["", harmless_text(f"“{evidence.quote}”", 500)])
     for other in cell.conflict:
-        lines.append(["Others say", cell_text(Cell(value=other.value))])
+        lines.append(["May also be" if other.reason else "Others say", cell_text(Cell(value=other.value))])
+        if other.reason:
+            lines.append(["", harmless_text(other.reason, 500)])
         lines += [["", harmless_text(f"{each.origin}\n“{each.quote}”", 500)] for each in other.evidence[:1]]
     return lines
 
@@ -196,7 +198,7 @@ def describe_doubt(cell: Cell) -> str:
     if cell.error or not cell.evidence or not cell.evidence[0].domain:
         return cell.error or ""
     others = f", and {count_noun(len(cell.evidence) - 1, 'other')}" if len(cell.evidence) > 1 else ""
-    disputed = "; others say otherwise" if cell.conflict else ""
+    disputed = f"; {describe_conflicts(cell.conflict)}" if cell.conflict else ""
     return f"“{cell.evidence[0].quote[:160]}” {cell.evidence[0].domain}{others}{disputed}"
 
 

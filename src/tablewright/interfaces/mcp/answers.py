@@ -18,7 +18,7 @@ from pydantic import BaseModel
 from pydantic import Field as Key
 
 from tablewright.domain.model import Cell, Evidence, RowId
-from tablewright.domain.text import to_json_document
+from tablewright.domain.text import describe_conflicts, to_json_document
 from tablewright.errors import TablewrightError
 from tablewright.interfaces.api.schemas import default_value, input_type
 from tablewright.interfaces.mcp.context import Call, ToolContext
@@ -71,7 +71,7 @@ def note_doubt(cell: Cell) -> str:
         said.append(f"{cell.shown_basis} ({cell.converted_by})" if cell.converted_by else str(cell.shown_basis))
     said += [word for word, applies in (("stale", cell.stale), ("imported, unchecked", cell.imported)) if applies]
     if cell.conflict:
-        said.append("others say " + ", ".join(str(to_json_document(other.value)) for other in cell.conflict))
+        said.append(describe_conflicts(cell.conflict))
     if cell.error:
         said.append(cell.error)
     return "; ".join(said)
@@ -84,6 +84,7 @@ def sources_as_json(cell: Cell, most: int | None = None) -> Answer:
         found["other_values"] = [
             {
                 "value": to_json_document(other.value),
+                **({"reason": other.reason} if other.reason else {}),
                 "sources": [source_as_json(each) for each in other.evidence[:most]],
             }
             for other in cell.conflict

@@ -81,6 +81,12 @@ def all_rows_text(count: int) -> str:
     return counted_text(1, "row") if count == 1 else t("All {count} rows", count=count)
 
 
+def dispute_text(cell: Cell) -> str:
+    """Return the mark of a cell whose sources disagree, or that can be read in more than one way."""
+    is_reading = all(other.reason for other in cell.conflict)
+    return t("≠ Can be read in two ways") if is_reading else t("≠ Sources disagree")
+
+
 def reason_text(reason: str | None) -> str:
     """Name the reason why a cell has no value."""
     names: PageText[dict[str, str]] = {

@@ -28,8 +28,8 @@ same name. `value` goes into a table cell: in the column's type, unit and option
 question asks for a description, a comparison or guidelines, sum up in a few plain sentences what the pages say. \
 `quotes` are the passages that show it, each with the number of its result or page, copied exactly. `basis` is \
 "stated" if a quote says it, even in other words; "computed" if it follows from figures of the quotes by the \
-arithmetic in `calculation`, such as "this_year - 1987" or "4.20 / 1.5"; "judged" if you conclude it from the quotes; \
-a name is never judged, and a number, date or amount is stated or computed. Give a second answer only where another \
+arithmetic in `calculation`, such as "this_year - 1987" or "4.20 / 1.5"; "judged" if you conclude it from the quotes. \
+A number, date or amount is stated or computed. Give a second answer only where another \
 page says something different. `same_row` is "unclear" if the pages may be about another thing of that name, with the \
 `reason`. Give no answer if nothing you found has one.
 """

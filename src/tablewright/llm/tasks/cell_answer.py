@@ -7,15 +7,16 @@ Shared by all tasks that read cells; pure functions.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import takewhile
 from typing import Literal
 
+from msgspec import structs
 from pydantic import BaseModel, ConfigDict
 from pydantic import Field as Key
 
 from tablewright.citations.evidence import (
-    FROM_STATEMENT,
     basis_for_rule,
     contains_words,
     conversion_rule,
@@ -23,7 +24,7 @@ from tablewright.citations.evidence import (
     is_address_of,
     limit_to_source_precision,
 )
-from tablewright.citations.figures import find_unproved_figures, prove_figures, repeat_calculation
+from tablewright.citations.figures import find_unproved_figures, list_sizes, prove_figures, repeat_calculation
 from tablewright.citations.quotes import Unproved, find_quote, prove_items
 from tablewright.domain.model import Basis, Field, FieldType, Money
 from tablewright.domain.retrieved import Retrieved
@@ -32,18 +33,17 @@ from tablewright.extraction.reader import Candidate, SameRow, SourceSpan
 from tablewright.text import page_pieces
 from tablewright.values.choices import find_exact_option
 from tablewright.values.coerce import coerce_value, is_not_found
+from tablewright.values.measures import convert_measure, read_measures
 from tablewright.values.money import read_amounts
 from tablewright.values.numbers import read_first_number, read_numbers
 from tablewright.values.same_value import same_value
+from tablewright.values.units import find_column_unit, parse_unit
 
 # The score of a checked answer by its basis. Judged answers are checked by the model a second time (judge_values.py).
 BASIS_SCORES: dict[Basis, float] = {"stated": 0.94, "converted": 0.9, "computed": 0.9, "judged": 0.7}
 # The highest score of an answer whose text may be about something other than the row: below what is accepted unseen.
 MAX_UNCLEAR_SCORE = 0.65
-# Rules that only find the value's words in the quote, where they may mean something else: "a small team" does not make
-# a firm small. They prove what the model calls stated, but not what it calls judged.
-WORD_RULES = frozenset({"option", "words", FROM_STATEMENT})
-# A name, number, date or amount is a fact that a text states, never a conclusion.
+# A number, date or amount is a fact that a text states or that follows by a calculation, never a conclusion.
 JUDGED_TYPES: frozenset[FieldType] = frozenset({"text", "select", "boolean", "list"})
 # The answer for "a text says there is none"; it needs a quote.
 ABSENT_VALUE = "none"
@@ -110,14 +110,34 @@ def prove_answer(
     found, failed = prove_items(quotes, find)
     if not found:
         raise Unproved(failed[0][1])
-    spans = [find_proof(value, span, field, sources[span.source]) for span in found]
-    # What only has the words of a conclusion in it does not prove the conclusion.
-    concluded = WORD_RULES if answer.basis == "judged" and not strict else frozenset()
-    proved = [(span, rule) for span, rule in spans if rule and rule not in concluded]
+    measured = expect_unit(value, field)
+    spans = [find_proof(value, span, measured, sources[span.source]) for span in found]
+
+    def judged() -> list[Candidate]:
+        texts = [text for span, _ in spans for text in quote_context(sources[span.source], span)]
+        require_judgeable(value, field, answer.quotes[0].quote, texts, strict=strict)
+        return [build_candidate(field, value, [span for span, _ in spans], "judged", verdicts)]
+
+    def computed() -> list[Candidate]:
+        # What is left out of a text may be one of the figures to add up.
+        if "+" in calculation and field.type != "date" and not is_whole:
+            raise Unproved(f"the texts are shown in part, so the sum {calculation!r} may lack something.")
+        return [
+            build_candidate(field, value, each, "computed", verdicts, calculation)
+            for each in split_computed_spans(value, calculation, field, spans, sources, today)
+        ]
+
+    # The words of a conclusion may be in a quote and mean something else: "a small team" does not make a firm small.
+    if answer.basis == "judged" and field.type in JUDGED_TYPES:
+        return judged()
+    can_compute = field.type in COMPUTED_TYPES and (field.type != "text" or bool(read_numbers(value)))
+    if answer.basis == "computed" and can_compute and has_operation(calculation):
+        return computed()
+    proved = [(span, rule) for span, rule in spans if rule]
     if not proved:
         whole = " … ".join(sources[span.source].words_at(span.start, span.end) for span, _ in spans)
         # The parts of a list, each with its quote.
-        if (rule := find_proving_rule(value, whole, field)) and rule not in concluded:
+        if rule := find_proving_rule(value, whole, measured):
             proved = [(spans[0][0], rule)]
     if proved:
         first = first_of_each_source(proved)
@@ -134,16 +154,75 @@ def prove_answer(
             )
             for place, (span, rule) in enumerate(first)
         ]
-    if calculation and field.type in COMPUTED_TYPES and (field.type != "text" or read_numbers(value)):
-        # What is left out of a text may be one of the figures to add up.
-        if "+" in calculation and field.type != "date" and not is_whole:
-            raise Unproved(f"the texts are shown in part, so the sum {calculation!r} may lack something.")
-        texts = [today, *(sources[span.source].words_at(span.start, span.end) for span, _ in spans)]
+    if calculation and can_compute:
+        return computed()
+    if problem := find_unit_problem(
+        value, measured, [sources[span.source].words_at(span.start, span.end) for span in found]
+    ):
+        raise Unproved(problem)
+    return judged()
+
+
+def expect_unit(value: str, field: Field) -> Field:
+    """Return the field by which a bare number is proved: also a text column may say its unit in its name."""
+    if field.type != "text" or field.options or not (unit := find_column_unit(field)):
+        return field
+    number = read_first_number(value)
+    is_bare = number is not None and (number.start, number.end) == (0, len(value))
+    return structs.replace(field, type="number", unit=unit) if is_bare else field
+
+
+def find_unit_problem(value: str, field: Field, quotes: Sequence[str]) -> str:
+    """Return the problem if a quote has the number in another unit than the column, else ""."""
+    number = coerce_value(value, field).value if field.type == "number" and field.unit else None
+    if not isinstance(number, int | float):
+        return ""
+    for quote in quotes:
+        for measure in read_measures(quote, field.unit):
+            is_other = measure.unit and parse_unit(measure.unit) != parse_unit(field.unit)
+            if (
+                is_other
+                and convert_measure(measure, field.unit) is not None
+                and any(same_value(size, number, "proving") for size in list_sizes(measure))
+            ):
+                written = quote[measure.start : measure.end]
+                return (
+                    f"{value!r} is not in the quote “{shorten_text(quote, 120)}”. It says “{written}”, and the column "
+                    f"is in {field.unit}: convert it."
+                )
+    return ""
+
+
+def has_operation(calculation: str) -> bool:
+    """Return True for "4.20 / 1.5" and "2026-03-04 + 30 days", but not for a number or date alone."""
+    return bool(re.search(r"\d\s*\)*\s*[-+*/]", re.sub(r"\d{4}-\d\d-\d\d", "0", calculation)))
+
+
+def split_computed_spans(
+    value: str,
+    calculation: str,
+    field: Field,
+    spans: Sequence[tuple[SourceSpan, str]],
+    sources: Sequence[Retrieved],
+    today: str,
+) -> list[list[SourceSpan]]:
+    """Return the passages of each source that alone states the value or gives all its figures, else all passages
+    together. Raise Unproved if the value does not follow from all of them."""
+
+    def prove(chosen: Iterable[SourceSpan]) -> None:
+        texts = [today, *(sources[span.source].words_at(span.start, span.end) for span in chosen)]
         prove_result(value, calculation, field, texts)
-        return [build_candidate(field, value, [span for span, _ in spans], "computed", verdicts, calculation)]
-    texts = [text for span, _ in spans for text in quote_context(sources[span.source], span)]
-    require_judgeable(value, field, answer.quotes[0].quote, texts, strict=strict)
-    return [build_candidate(field, value, [span for span, _ in spans], "judged", verdicts)]
+
+    prove(span for span, _ in spans)
+    alone, rest = list[list[SourceSpan]](), list[SourceSpan]()
+    for number in dict.fromkeys(span.source for span, _ in spans):
+        own = [span for span, _ in spans if span.source == number]
+        is_stated = any(rule for span, rule in spans if span.source == number)
+        if is_stated or not prove_items([own], prove)[1]:
+            alone.append(own)
+        else:
+            rest += own
+    return [[*alone[0], *rest], *alone[1:]] if alone else [rest]
 
 
 def add_column_unit(value: str, field: Field) -> str:

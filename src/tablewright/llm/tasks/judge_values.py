@@ -56,8 +56,8 @@ You check values of a table row that were concluded from quotes. You have not se
 title of its page. For each numbered value: do its quotes alone support it, for this row?
 - "yes": a careful reader of the quotes would conclude it; the wording need not be theirs.
 - "partly": they point to it, but leave room for something else, or support only a part of it.
-- "no": they do not show it, or show something else. A name, number, date or amount that no quote has is always "no".
-`reason` says in a few words what the quotes show or lack.
+- "no": they do not show it, or show something else. A number, date or amount that no quote has is always "no".
+`reason` says in a few words what the quotes show or lack; for "partly", which part of the value they do not support.
 
 {RETRIEVED_WARNING}"""
 

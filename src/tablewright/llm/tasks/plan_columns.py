@@ -14,6 +14,7 @@ from tablewright.citations.quotes import mark_question, mark_text
 from tablewright.domain.fieldspec import PLACEHOLDER
 from tablewright.domain.model import Field, Struct, column_key
 from tablewright.llm.tasks.decision import InvalidReply, Prompt
+from tablewright.values.units import set_named_unit
 
 
 class ColumnsToPlan(Struct, frozen=True):
@@ -47,8 +48,8 @@ sentence are two columns.
 - `name`: a short heading, as a person would write it ("Founded", "Chief executive"); no heading that the table has.
 - `type`: number for counts, years and measures; money for amounts with a currency; date for days; boolean for yes or \
 no; select where the answer is one of few known options; url for addresses; list for several short entries; else text.
-- `unit`: of a number where the words or the thing call for one ("kg"), or the currency of an amount if one is named \
-("GBP"); else "".
+- `unit`: of a number, the one that the words say, also in the name or the question ("in metres": "m"), else the one \
+that the thing calls for ("kg"); of an amount, its currency if one is named ("GBP"); else "".
 - `options`: of a select, all of them; else empty.
 - `question`: about one single row, with the column that names it in braces, and any other column in braces that helps \
 to tell which one is meant or that the answer is made from: "What year was {Company} founded?". If the words are \
@@ -72,12 +73,14 @@ which names the rows, and some rows; the block QUESTION says what is wanted."""
         if problem := next(find_column_problems(asked, planned), ""):
             raise InvalidReply(problem)
         return tuple(
-            Field(
-                name=column.name.strip(),
-                type=column.type,
-                question=column.question.strip(),
-                unit=column.unit.strip() if column.type in ("number", "money") else "",
-                options=tuple(column.options) if column.type == "select" else (),
+            set_named_unit(
+                Field(
+                    name=column.name.strip(),
+                    type=column.type,
+                    question=column.question.strip(),
+                    unit=column.unit.strip() if column.type in ("number", "money") else "",
+                    options=tuple(column.options) if column.type == "select" else (),
+                )
             )
             for column in planned.columns
         )

@@ -8,7 +8,7 @@ back once what cannot. What the model concludes rather than reads is `judged`, a
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache, partial
 from typing import Any, Literal
 
@@ -20,7 +20,7 @@ from tablewright.citations.quotes import RETRIEVED_WARNING, mark_question, mark_
 from tablewright.domain.model import Field, Struct
 from tablewright.domain.retrieved import Retrieved
 from tablewright.extraction import reader
-from tablewright.extraction.reader import MIN_SURE, Candidate
+from tablewright.extraction.reader import MIN_SURE, Candidate, OtherReading, SourceSpan
 from tablewright.extraction.subject import Subject
 from tablewright.llm.tasks.cell_answer import MAX_QUOTES, CellAnswer, Quoted, TextVerdict, prove_answer
 from tablewright.llm.tasks.decision import (
@@ -35,6 +35,18 @@ from tablewright.llm.tasks.decision import (
     text_blocks,
 )
 from tablewright.llm.text_budget import TEXT_LIMITS
+
+
+class Alternative(BaseModel):
+    value: str
+    quotes: list[Quoted] = Key(max_length=MAX_QUOTES)
+    reason: str
+
+
+class ReadAnswer(CellAnswer):
+    """An answer with what else the column or its texts may mean: rarely more than one other value."""
+
+    alternatives: list[Alternative] = Key(max_length=2)
 
 
 class RowToRead(Struct, frozen=True, gc=True):
@@ -80,18 +92,22 @@ subject that mentions this very thing; "other" for a namesake, or a text that do
 nothing; or "unclear", whose answers are marked as such. `reason` says in a few words what shows it.
 
 Then fill each column from the texts that are about the row. Give one answer with all the quotes that show it. Give a \
-second answer only where texts contradict each other; an older figure next to a newer one is no contradiction: give \
-the newest unless the column asks for another time. Give no answer if no text has one.
-- `value`: as it should appear in the cell: in the column's type, unit and options, without a sentence around it. A \
-column that asks for a description or a summary gets one or two plain sentences.
+second answer only where different texts contradict each other; an older figure next to a newer one is no \
+contradiction: give the newest unless the column asks for another time. Give no answer if no text has one.
+- `value`: as it should appear in the cell: in the column's type, converted into its unit, of its options, without a \
+sentence around it. A column that asks for a description or a summary gets one or two plain sentences.
 - `quotes`: the passages that show it, each with the number of its text, copied exactly and as short as will still \
 show it.
-- `basis`: "stated" if a quote says it, even in other words, units or formats; "computed" if no text states it but \
-the quotes have every figure that it follows from, such as an age from a year, or a price per litre; "judged" if you \
-conclude it from the quotes: a category, a yes or no, a summary. A name is never judged; a number, date or amount is \
-stated or computed.
+- `basis`: "stated" if a quote says it, even in other words, units or formats, such as the century of a year; \
+"computed" if no text states it but the quotes have every figure that it follows from, such as an age from a year, or \
+a price per litre; "judged" if you conclude it from the quotes: a category, a yes or no, a summary, a name that they \
+only imply. A number, date or amount is stated or computed.
 - `calculation`: for "computed", the arithmetic, in plain numbers of the quotes such as "4.20 / 1.5"; `this_year` and \
 `today` stand for the current year and date, as in "this_year - 1987". Else "".
+- `alternatives`: almost always empty. Another value, with its quotes and the `reason` in a few words, only where a \
+careful reader could not rule out that it is what the column wants: the column's wording can be read in two ways that \
+give different values, a text contradicts itself, or the value is known for a part where the whole may be meant. Not \
+another format, an older figure, or what the column clearly does not ask for.
 
 Better no answer than something nearby: another person's post, another year, a size class for a count, a part instead \
 of the whole, one model of a series for another. Nothing from memory.
@@ -127,7 +143,7 @@ of the whole, one model of a series for another. Nothing from memory.
 # One form for the columns of a table serves all its rows.
 @lru_cache(maxsize=256)
 def row_reply_form(names: tuple[str, ...]) -> type[BaseModel]:
-    cells = reply_by_name("Cells", names, list[CellAnswer])
+    cells = reply_by_name("Cells", names, list[ReadAnswer])
     return create_model("RowReply", texts=(list[TextVerdict], ...), cells=(cells, ...))
 
 
@@ -135,18 +151,28 @@ def row_reply_form(names: tuple[str, ...]) -> type[BaseModel]:
 
 
 def prove_row_reading(
-    asked: RowToRead, answers: Sequence[Sequence[CellAnswer]], verdicts: Mapping[int, TextVerdict]
+    asked: RowToRead, answers: Sequence[Sequence[ReadAnswer]], verdicts: Mapping[int, TextVerdict]
 ) -> RowReading:
     """Return the answers of each column that code can verify. Raise InvalidReply if some cannot be verified."""
     is_whole = sum(len(source.text) for source in asked.sources) <= asked.room
     found: dict[str, list[Candidate]] = {}
     refused: dict[str, str] = {}
     for field, given in zip(asked.fields, answers, strict=True):
-        prove = partial(prove_answer, field, sources=asked.sources, verdicts=verdicts)
-        proved, failed = prove_items(given, partial(prove, strict=asked.strict, today=asked.today, is_whole=is_whole))
-        found[field.name] = [candidate for candidates in proved for candidate in candidates]
-        if failed:
-            refused[field.name] = failed[-1][1]
+        prove = partial(
+            partial(prove_answer, field, sources=asked.sources, verdicts=verdicts),
+            strict=asked.strict,
+            today=asked.today,
+            is_whole=is_whole,
+        )
+        proved, failed = prove_items(given, lambda answer: (answer, prove(answer)))  # noqa: B023  # called at once
+        faults = [fault for _, fault in failed]
+        found[field.name] = []
+        for answer, candidates in proved:
+            alternatives, unproved = prove_alternatives(answer, prove)
+            found[field.name] += [structs.replace(candidate, alternatives=alternatives) for candidate in candidates]
+            faults += unproved if candidates else []
+        if faults:
+            refused[field.name] = faults[-1]
     others = tuple(
         OtherThing(source=number, reason=verdict.reason)
         for number, verdict in verdicts.items()
@@ -158,12 +184,38 @@ def prove_row_reading(
     return reading
 
 
+def prove_alternatives(
+    answer: ReadAnswer, prove: Callable[[CellAnswer], list[Candidate]]
+) -> tuple[tuple[OtherReading, ...], list[str]]:
+    """Return the other readings, without passages where their quotes do not show them, and those faults."""
+
+    def prove_other(other: Alternative) -> list[Candidate]:
+        return prove(CellAnswer(value=other.value, basis="stated", quotes=other.quotes, calculation=""))
+
+    readings, faults = [], []
+    for other in answer.alternatives:
+        proved, failed = prove_items([other], prove_other)
+        spans: list[SourceSpan] = []
+        for each in (candidate for candidates in proved for candidate in candidates):
+            spans += [SourceSpan(each.source, each.start, each.end), *each.more]
+        readings.append(OtherReading(value=other.value, reason=other.reason, spans=tuple(spans)))
+        faults += [f"the alternative {other.value!r}: {fault}" for _, fault in failed]
+    return tuple(readings), faults
+
+
+class DocumentAlternative(BaseModel):
+    value: str
+    quotes: list[str] = Key(max_length=MAX_QUOTES)
+    reason: str
+
+
 class DocumentAnswer(BaseModel):
     model_config = ConfigDict(extra="ignore")
     value: str
     basis: Literal["stated", "computed", "judged"]
     quotes: list[str] = Key(max_length=MAX_QUOTES)
     calculation: str
+    alternatives: list[DocumentAlternative] = Key(max_length=2)
 
 
 class ReadDocument(ReadRow):
@@ -173,19 +225,22 @@ class ReadDocument(ReadRow):
     instructions = """\
 You fill cells of a table from a document. The document is the row: every column asks what this document says.
 
-Give each column one answer, or none where the document does not say it; a second answer only where it contradicts \
-itself.
-- `value`: as it should appear in the cell: in the column's type, unit and options, without a sentence around it. A \
-column that asks for a description or a summary gets one or two plain sentences.
+Give each column one answer, or none where the document does not say it.
+- `value`: as it should appear in the cell: in the column's type, converted into its unit, of its options, without a \
+sentence around it. A column that asks for a description or a summary gets one or two plain sentences.
 - `quotes`: the passages that show it, copied exactly and as short as will still show it; one may run over several \
 lines.
-- `basis`: "stated" if a quote says it, even in other words, units or formats; "computed" if the document states not \
-the value but all its parts, such as items without a total, hours and a rate, or a date and a period; "judged" if you \
-conclude it from the quotes: a category, a yes or no, a summary. A name is never judged; a number, an amount or a \
-date is stated or computed.
+- `basis`: "stated" if a quote says it, even in other words, units or formats, such as the century of a year; \
+"computed" if the document states not the value but all its parts, such as items without a total, hours and a rate, \
+or a date and a period; "judged" if you conclude it from the quotes: a category, a yes or no, a summary, a name that \
+they only imply. A number, an amount or a date is stated or computed.
 - `calculation`: for "computed", the arithmetic that gives the value, in plain numbers such as "3 * 1450.50 + 12", or \
 of a date such as "2026-03-04 + 30 days", in days, weeks, months or years; every figure in it must be in the quotes. \
 Else "".
+- `alternatives`: almost always empty. Another value, with its quotes and the `reason` in a few words, only where a \
+careful reader could not rule out that it is what the column wants: the column's wording can be read in two ways that \
+give different values, the document contradicts itself, or the value is known for a part where the whole may be \
+meant. Not another format, an older figure, or what the column clearly does not ask for.
 
 Better no answer than something nearby: another person's post, another year, a part instead of the whole. What the \
 document states takes precedence over what you compute. Nothing from memory.
@@ -209,11 +264,19 @@ document states takes precedence over what you compute. Nothing from memory.
     def check(self, asked: RowToRead, reply: Any) -> RowReading:
         answers = [
             [
-                CellAnswer(
+                ReadAnswer(
                     value=each.value,
                     basis=each.basis,
                     quotes=[Quoted(text=1, quote=quote) for quote in each.quotes],
                     calculation=each.calculation,
+                    alternatives=[
+                        Alternative(
+                            value=other.value,
+                            quotes=[Quoted(text=1, quote=quote) for quote in other.quotes],
+                            reason=other.reason,
+                        )
+                        for other in each.alternatives
+                    ],
                 )
                 for each in given
             ]

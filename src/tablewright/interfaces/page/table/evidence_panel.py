@@ -19,7 +19,14 @@ from tablewright.interfaces.page.elements import flex_row, show_paragraph, show_
 from tablewright.interfaces.page.frame import show_heading, show_notice, visit_now
 from tablewright.interfaces.page.table.dialogs import ask_flag_reason
 from tablewright.interfaces.page.table.rows import kept_value_reason
-from tablewright.interfaces.page.words import confidence_text, reason_text, t, trace_text, translated_basis
+from tablewright.interfaces.page.words import (
+    confidence_text,
+    dispute_text,
+    reason_text,
+    t,
+    trace_text,
+    translated_basis,
+)
 from tablewright.messages.catalogue import PageText
 from tablewright.operations.grid_rows import is_disputed, is_given_by_person, is_newer_than_cell
 from tablewright.operations.review import CellPlace, DecideProposal, decide_proposal
@@ -91,7 +98,7 @@ def show_cell_evidence(shown: CellEvidence, acts: CellActions) -> ui.label:
             for source in cell.evidence:
                 show_source(source, passages[source], verdicts.get(source.origin, ""))
         for number, other in enumerate(cell.conflict):
-            show_heading(t("Other sources say"), level=3)
+            show_heading(t("It may also be read as") if other.reason else t("Other sources say"), level=3)
             with flex_row():
                 show_paragraph(format_value(other.value), "tw-other")
                 if acts.use:
@@ -99,6 +106,8 @@ def show_cell_evidence(shown: CellEvidence, acts: CellActions) -> ui.label:
                     use.props("outline dense padding='2px 10px'")
                     name = shorten_text(format_value(other.value), 60)
                     use.props["aria-label"] = t("Use this value: {name}", name=name)
+            if other.reason:
+                show_paragraph(other.reason, "tw-small")
             for source in other.evidence:
                 show_source(source, passages[source], verdicts.get(source.origin, ""))
         if field.question:
@@ -138,7 +147,7 @@ def show_value(cell: Cell, *, proposed: bool) -> None:
         if cell.stale:
             ui.label(t("↻ Stale: an input has changed")).classes("tw-chip tw-medium")
         if is_disputed(cell):
-            ui.label(t("≠ Sources disagree")).classes("tw-chip tw-low")
+            ui.label(dispute_text(cell)).classes("tw-chip tw-low")
     if cell.value is not None:
         show_paragraph(cell_text(cell), "tw-big")
         if cell.raw_value is not None and cell.raw_value != cell_text(cell):
@@ -234,7 +243,10 @@ def explain_confidence(cell: Cell) -> list[str]:
             one = t("The quote was found in the retrieved text.")
             lines.append(t("Every quote was found in the retrieved text.") if len(cell.evidence) > 1 else one)
         if is_disputed(cell):
-            lines.append(t("Another source disagrees, which lowers the confidence."))
+            if any(other.reason for other in cell.conflict):
+                lines.append(t("It can be read in more than one way, so the confidence is at most medium."))
+            if not all(other.reason for other in cell.conflict):
+                lines.append(t("Another source disagrees, which lowers the confidence."))
     if cell.error:
         lines.append(capitalise_first(cell.error) + ("" if cell.error.endswith((".", "!", "?")) else "."))
     return lines

@@ -19,7 +19,7 @@ from tablewright.domain.condition import Condition
 from tablewright.domain.model import Cell, Row, RowId, Table
 from tablewright.domain.text import cell_text, shorten_text
 from tablewright.errors import UsageError
-from tablewright.interfaces.page.words import confidence_text, reason_text, t, translated_basis
+from tablewright.interfaces.page.words import confidence_text, dispute_text, reason_text, t, translated_basis
 from tablewright.interfaces.server.limits import RequestTurns
 from tablewright.operations.grid_rows import (
     MatchingRows,
@@ -244,7 +244,7 @@ def cell_tooltip(cell: Cell, proposed: bool = False) -> str:
     if cell.imported:
         parts.append(t("Imported with its sources, not checked here"))
     if cell.conflict:
-        parts.append(t("≠ Sources disagree"))
+        parts.append(dispute_text(cell))
     if cell.stale:
         parts.append(t("↻ Stale: an input has changed"))
     return "; ".join(parts)
