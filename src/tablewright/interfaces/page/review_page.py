@@ -43,14 +43,7 @@ from tablewright.interfaces.page.words import counted_text, reason_text, t, type
 from tablewright.interfaces.server.context import Visit
 from tablewright.messages.catalogue import PageText
 from tablewright.operations.grid_rows import cell_mark
-from tablewright.operations.review import (
-    CellPlace,
-    DecideProposal,
-    OwnCell,
-    decide_proposal,
-    read_own_value,
-    sort_unsure_first,
-)
+from tablewright.operations.review import CellPlace, DecideProposal, OwnCell, decide_proposal, read_own_value
 from tablewright.services import Services
 
 # A page is drawn with its evidence at once; more cells would make each key press slow.
@@ -163,7 +156,6 @@ class ReviewPage:
                 shown = ui.label().classes("tw-strong")
                 shown.bind_text_from(self._bound, "value", lambda value: f"{value:.2f}")
                 ui.button(t("Accept"), on_click=self._in_order(self._accept_sure)).props(look)
-                self._unsure_first = ui.switch(t("Unsure first"), on_change=self._in_order(self._reorder))
             with ui.element("div").classes("tw-row tw-bulk"):
                 self._column = ui.select(names, value=names[0], label=t("Column")).classes("tw-pick")
                 ui.button(t("Accept column"), on_click=self._in_order(self._column_all, "accepted")).props(look)
@@ -184,16 +176,6 @@ class ReviewPage:
     @property
     def _at(self) -> CellAt:
         return self._cells[self._cursor]
-
-    async def _sort_cells(self, cells: Iterable[CellAt]) -> list[CellAt]:
-        if not self._unsure_first.value:
-            return sorted(cells)
-        return await sort_unsure_first((await visit_now()).services, self._head.id, cells)
-
-    async def _reorder(self) -> None:
-        self._cells = await self._sort_cells(self._cells)
-        self._cursor = next((number for number, at in enumerate(self._cells) if at not in self._verdicts), 0)
-        await self._show_page()
 
     async def _show_page(self) -> None:
         visit = await visit_now()
@@ -443,7 +425,7 @@ class ReviewPage:
             ui.navigate.to(f"/tables/{self._table.id}")
             return
         # Undecided cells are left; the review continues with them.
-        self._cells, self._cursor = await self._sort_cells(await visit.services.store.proposals.open_cells(head.id)), 0
+        self._cells, self._cursor = sorted(await visit.services.store.proposals.open_cells(head.id)), 0
         await self._show_page()
 
     def _decision(self) -> DecideProposal:
@@ -476,14 +458,17 @@ class ReviewPage:
 
 
 async def read_operations(services: Services, proposal_id: str, page: list[CellAt]) -> dict[CellAt, ProposedCell]:
-    """Return the operations of the cells."""
+    """Return the operations of consecutive cells."""
+    if not page:
+        return {}
     wanted, found = {*page}, dict[CellAt, ProposedCell]()
-    after: CellAt = (0, "")
-    while operations := await services.store.proposals.operations(
-        proposal_id, after=after, limit=4 * CELLS_PER_PAGE, row_ids=sorted({row_id for row_id, _ in page})
-    ):
+    # Operations are read from the cell before the first; "\U0010ffff" sorts after every column name.
+    after: CellAt = (page[0][0] - 1, "\U0010ffff")
+    while operations := await services.store.proposals.operations(proposal_id, after=after, limit=4 * CELLS_PER_PAGE):
         found |= {at: each for each in operations if (at := (each.row_id, each.field)) in wanted}
         after = (operations[-1].row_id, operations[-1].field)
+        if after >= page[-1]:
+            break
     return found
 
 
