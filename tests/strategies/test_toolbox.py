@@ -15,8 +15,8 @@ from tablewright.services import Services
 from tablewright.settings import Settings
 from tablewright.store import schema
 from tablewright.store.store import Store
-from tablewright.strategies import toolbox
 from tablewright.strategies.toolbox import Toolbox
+from tablewright.web import web
 from tablewright.web.fetch.fetcher import Fetcher
 from tablewright.web.source import Query
 from tests.llm.endpoint import running_endpoint
@@ -41,7 +41,7 @@ async def test_model_search_and_domain_have_one_limit_for_all_on_one_postgresql(
         Site({"/": PAGE}).open() as site,
         AsyncExitStack() as stack,
     ):
-        monkeypatch.setattr(toolbox, "Fetcher", partial(Fetcher, resolve=everything_is_public, wire=Wire(site)))
+        monkeypatch.setattr(web, "Fetcher", partial(Fetcher, resolve=everything_is_public, wire=Wire(site)))
         settings = Settings(
             home=str(tmp_path),
             model="openai:gpt-4o-mini",
