@@ -40,7 +40,7 @@ def parse_json_body(body: bytes) -> Any:
 class JsonRoute(APIRoute):
     def matches(self, scope: Scope) -> tuple[Match, Scope]:
         # Most routes differ in the method already; `UnknownApiPath` answers what no route takes.
-        if scope["method"] not in (self.methods or ()):
+        if scope["type"] != "http" or scope["method"] not in (self.methods or ()):
             return Match.NONE, {}
         return super().matches(scope)
 
