@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from tablewright.web.search.http import SearXNG
 from tablewright.web.search.keyed_providers import Brave, Exa, Serper, Tavily
-from tablewright.web.search.searxng import SearXNG
 
 Result = dict[str, Any]
 

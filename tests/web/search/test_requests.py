@@ -8,8 +8,8 @@ import httpx2
 import pytest
 
 from tablewright.errors import SearchError
+from tablewright.web.search.http import SearXNG
 from tablewright.web.search.keyed_providers import Brave, Exa, Serper, Tavily
-from tablewright.web.search.searxng import SearXNG
 from tablewright.web.source import Query
 from tests.web.search.loopback import Loopback
 from tests.web.search.shapes import SHAPES, Shape
