@@ -60,15 +60,17 @@ class Condition(Struct, frozen=True):
         """Return the condition in the form that `parse_conditions` reads."""
         said = f"is {self.operator}" if self.operator in UNARY_OPERATORS else f"{self.operator} {self.written_values}"
         # A name of more than 80 characters is only read in quotes, and so it is written in quotes.
-        column = _quote_if_syntax(self.column, r"[<>=!\"']|\b(?:and|contains|between|in|is)\b|.{81}")
-        return f"{column} {said}"
+        is_syntax = re.search(r"[<>=!\"']|\b(?:and|contains|between|in|is)\b|.{81}", self.column, re.IGNORECASE)
+        return f"{_add_quotes(self.column) if is_syntax else self.column} {said}"
 
     @property
     def written_values(self) -> str:
         """The values in the form that `split_condition_values` reads."""
-        return join_condition_values(
-            (_quote_if_syntax(value, r"^[\"']|[\"']$|\b(?:and|or|between)\b") for value in self.values), self.operator
-        )
+        written = []
+        for value in self.values:
+            is_syntax = re.search(r"^[\"']|[\"']$|\b(?:and|or|between)\b", value, re.IGNORECASE)
+            written.append(_add_quotes(value) if is_syntax else value)
+        return join_condition_values(written, self.operator)
 
 
 def describe_condition(condition: Condition) -> str:
@@ -161,9 +163,7 @@ def _restore_quotes(hidden: str, quoted: list[str]) -> str:
     return _HIDDEN.sub(lambda match: quoted[int(match[1])], hidden)
 
 
-def _quote_if_syntax(text: str, syntax: str) -> str:
-    """Return the text, in quotes if something in it would be read as syntax."""
-    if not re.search(syntax, text, re.IGNORECASE):
-        return text
+def _add_quotes(text: str) -> str:
+    """Return the text so that nothing in it is read as syntax."""
     mark = "'" if '"' in text else '"'
     return f"{mark}{text}{mark}"

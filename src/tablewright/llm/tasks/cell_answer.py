@@ -195,7 +195,7 @@ def find_unit_problem(value: str, field: Field, quotes: Sequence[str]) -> str:
 
 def has_operation(calculation: str) -> bool:
     """Return True for "4.20 / 1.5" and "2026-03-04 + 30 days", but not for a number or date alone."""
-    return bool(re.search(r"\d\s*\)*\s*[-+*/]", re.sub(r"\d{4}-\d\d-\d\d", "0", calculation)))
+    return bool(re.search(r"\d[\s)]*[-+*/]", re.sub(r"\d{4}-\d\d-\d\d", "0", calculation)))
 
 
 def split_computed_spans(
