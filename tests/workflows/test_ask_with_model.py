@@ -266,7 +266,7 @@ async def test_a_long_reading_that_is_stopped_keeps_what_was_read(library: Libra
 
     endpoint.otherwise = slow_after_ten
     library = library.with_model(endpoint)
-    library.settings = replace(library.settings, documents_unasked="20", concurrency="2")
+    library.settings = replace(library.settings, documents_unasked="20", concurrency="1")
     async with library.open() as services:
         asking = asyncio.create_task(ask_documents(services, AskDocuments(question=RECEIPTS, agreed=True)))
         await reading.wait()
