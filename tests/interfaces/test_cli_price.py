@@ -113,8 +113,7 @@ async def test_a_cap_stops_the_run_keeps_what_it_has_and_says_how_to_go_on(price
     assert 0 < bought < 20
     cells = [row["cells"]["Founded"] for row in stopped["rows"]]
     assert sum(cell["reason"] == "over_budget" for cell in cells) == stopped["left"]
-    # Row after row: all rows that are in progress when the cap is reached are answered without the model.
-    _, said = await run(priced, *GO_ON, "--budget", "0.0005", "--concurrency", "1", "--yes")
+    _, said = await run(priced, *GO_ON, "--budget", "0.0005", "--yes")
     assert "Stopped at the cap of $0.0005" in said
     assert "tablewright enrich works" in said
     assert "cells left" in said

@@ -187,6 +187,9 @@ class RowInvestigation(Gathering):
             today=date.today().isoformat(),
         )
         outcome = await self.decide(decision, asked)
+        if outcome.over_budget:
+            # Read by the built-in rules they would count as filled, and the next run would not ask the model for them.
+            return
         reading: RowReading = outcome.decided
         for other in reading.others:
             page = sources[other.source]
@@ -402,12 +405,14 @@ class RowInvestigation(Gathering):
             quote = shorten_text(there.quote, QUOTE_CHARACTERS)
             said = f"{there.domain or there.title} says that there is none: “{quote}”"
             return Finding(field=field.name, reason="not_applicable", error=said, evidence=(there,))
-        blocked = [refusal for refusal in self.refusals.values() if refusal.reason == "blocked"]
         # In this order: a spent budget and a failed search say more about an empty cell than a page that refused.
-        reason: Reason = "blocked" if blocked else "not_found"
         if self.over_budget:
-            reason = "over_budget"
-        elif self._nothing_answered():
+            # Pages that were opened were perhaps not read.
+            said = "The run stopped at its cap on spending while this row was in progress."
+            return Finding(field=field.name, reason="over_budget", error=said)
+        blocked = [refusal for refusal in self.refusals.values() if refusal.reason == "blocked"]
+        reason: Reason = "blocked" if blocked else "not_found"
+        if self._nothing_answered():
             reason = "error"
         said = (
             f"{self._looked_at()} No search was made for it, which would change nothing."

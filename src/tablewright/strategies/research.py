@@ -88,7 +88,7 @@ class ResearchAnswers(PerFieldAnswers):
         if explorer is not None and not (cascade and investigation.score(field) >= SURE_SCORE):
             exploration = Exploration(investigation, field, queries[1:], self._limits, feedback.avoid_queries)
             problem = await explorer.explore(exploration)
-            if problem and not investigation.has(field):
+            if problem and not investigation.has(field) and not investigation.over_budget:
                 # The model cannot be asked.
                 if investigation.is_degraded(field):
                     await explore_without_model(investigation, field, queries, self._limits)
