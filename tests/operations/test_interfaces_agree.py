@@ -145,7 +145,7 @@ WITHOUT: dict[str, dict[str, str]] = {
 async def test_an_interface_offers_every_operation_and_field_or_says_why_not(interface: str, tmp_path: Path) -> None:
     if interface == "mcp":
         async with Services.open(Settings(home=str(tmp_path))) as services:
-            create_server(services, retrieval=True)  # declares the tools
+            create_server(services)  # declares the tools
     listed = [name for names in WITHOUT[interface].values() for name in names.split()]
     assert sorted(listed) == sorted(missing_from(interface))
 

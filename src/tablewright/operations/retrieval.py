@@ -134,9 +134,9 @@ async def search_text(services: Services, request: SearchText) -> Passages:
 
 
 class SearchVector(SearchText, frozen=True):
-    scope: Annotated[
-        Literal["segment", "summary"], msgspec.Meta(description="Passages, or summaries of parts of long documents.")
-    ] = "segment"
+    scope: Annotated[Literal["segment", "summary"], msgspec.Meta(description="summary: parts of long documents.")] = (
+        "segment"
+    )
 
 
 @operation("run")
@@ -225,21 +225,26 @@ async def annotations_aggregate(services: Services, request: AggregateAnnotation
 
 @operation("read")
 async def export_annotations_csv(services: Services, request: ExportAnnotations, *, path: Path) -> Exported:
-    """All matches as a CSV file, each with its document, page and passage."""
+    """All matches as a CSV file, each with its document, page and passage; without `show`, with all that they state."""
     from tablewright.documents.results import write_annotations_csv
 
-    found, _ = await answer_form(services, make_lookup_form(request.where, show=request.show))
+    form = make_lookup_form(request.where, show=request.show)
+    found, _ = await answer_form(services, form, every_column=not request.show)
     path.write_bytes(write_annotations_csv(found).encode())
     return Exported(name="annotations", rows=len(found.matches))
 
 
-async def answer_form(services: Services, form: Form) -> tuple[FoundItems, Aggregated | None]:
+async def answer_form(
+    services: Services, form: Form, *, every_column: bool = False
+) -> tuple[FoundItems, Aggregated | None]:
     from tablewright.conditions.evaluate import NameSpellings
     from tablewright.workflows.ask.query import evaluate_plan
-    from tablewright.workflows.ask.where import resolve_form
+    from tablewright.workflows.ask.where import name_every_column, resolve_form
 
     asker = await open_asker(services)
     things = await asker.inventory(await services.store.documents.all())
+    if every_column:
+        form = await name_every_column(services.store, form, things)
     plan, scope = await resolve_form(services.store, asker.context.corpus, form, things)
     return evaluate_plan(plan, scope, NameSpellings())
 

@@ -87,14 +87,13 @@ async def within(
     *,
     allowed: tuple[Path, ...] = (),
     mode: str = "auto",
-    retrieval: bool = False,
     patience: float = PATIENCE,
     **settings: str,
 ) -> AsyncIterator[Talk]:
     """With the server in this process, where starting one would only cost time. By "legacy" with messages between the
     two, as over streams; else the client calls it, and breaks off like any caller."""
     async with Services.open(Settings(home=str(folder / "home"), **{**SAMPLE, **settings})) as services:
-        server: TablewrightServer = create_server(services, allowed, retrieval=retrieval, patience=patience)
+        server: TablewrightServer = create_server(services, allowed, patience=patience)
         async with Client(server, mode=mode) as client:
             yield Talk(client)
         await server.context.close()

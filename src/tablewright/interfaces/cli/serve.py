@@ -66,9 +66,6 @@ def mcp_command(
         list[Path] | None,
         typer.Option("--files", metavar="FOLDER", help="A folder the assistant may read; repeatable. Default: none."),
     ] = None,
-    retrieval: Annotated[
-        bool, typer.Option("--retrieval", help="Add the five retrieval tools that `ask` itself works with.")
-    ] = False,
     model: Model = "",
     search: Search = "",
     budget: Annotated[str, typer.Option("--budget", help="The most dollars to spend until the server ends.")] = "",
@@ -82,7 +79,7 @@ def mcp_command(
     from tablewright.interfaces.mcp.server import PATH, create_server, http_app, serve_http, serve_stdio
 
     async def work(services: Services) -> None:
-        server = create_server(services, files or (), retrieval=retrieval)
+        server = create_server(services, files or ())
         if http:
             http_app(server, host)  # what is not allowed is said before anything is served
             output.print_note(f"MCP on http://{f'[{host}]' if ':' in host else host}:{port}{PATH}; Ctrl-C ends it.")

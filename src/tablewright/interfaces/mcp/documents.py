@@ -1,18 +1,14 @@
-"""Tools for the user's own documents: add, ask, search; and the five tools that answers are made with.
-
-The five are offered only if asked for (`--retrieval`), because every tool costs each conversation some of its context.
-"""
+"""Tools for the user's own documents: add, ask, and the five retrieval tools that answers are made with."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 import msgspec
 from mcp.server.mcpserver import MCPServer
-from msgspec import structs
 
 from tablewright.domain.reply import Reply
 from tablewright.domain.run import Progress
@@ -23,7 +19,6 @@ from tablewright.interfaces.mcp.context import Call, ToolContext, report_steps
 from tablewright.operations import retrieval
 from tablewright.operations.ask import AskDocuments, ask_documents
 from tablewright.operations.documents import AddDocuments, DocumentRef, SetKind, add_documents, set_kind
-from tablewright.operations.retrieval import SearchText, SearchVector, search_text, search_vector
 from tablewright.temporary import temporary_folder
 
 
@@ -38,21 +33,20 @@ class DocumentsToAdd(AddDocuments, frozen=True):
     ] = ()
 
 
-class SearchDocuments(SearchText, frozen=True):
-    by: Annotated[Literal["words", "meaning"], msgspec.Meta(description="Match the words, or the meaning.")] = "words"
-
-
 class DocumentTools:
     def __init__(self, context: ToolContext) -> None:
         self._context = context
         self._services = context.services
 
     def add_to(self, server: MCPServer[Any]) -> None:
-        # The only embedder that runs in this process; others send texts elsewhere.
-        is_external = self._services.settings.embedder != "wordllama"
         add_tool(server, self._context, self.add_documents, tool_hints(again=True))
         add_tool(server, self._context, self.ask, tool_hints(outside=True))
-        add_tool(server, self._context, self.search_documents, tool_hints(reads=True, outside=is_external))
+        # The only embedder that runs in this process; others send texts elsewhere.
+        outside = self._services.settings.embedder != "wordllama"
+        add_operation_tool(server, self._context, retrieval.search_text)
+        for operation in (retrieval.search_vector, retrieval.annotations_search, retrieval.annotations_aggregate):
+            add_operation_tool(server, self._context, operation, outside=outside)
+        add_tool(server, self._context, self.export_annotations_csv, tool_hints(reads=True, outside=outside))
 
     async def add_documents(
         self,
@@ -91,24 +85,12 @@ class DocumentTools:
         empty: Answer = {"answer": "", "rows": [], "citations": []}
         return empty | compact_reply(await self._context.report_while(call, answer))
 
-    async def search_documents(self, request: SearchDocuments) -> Answer:
-        """Find passages of the user's documents."""
-        asked = structs.asdict(request)
-        if asked.pop("by") == "words":
-            return compact_reply(await search_text(self._services, SearchText(**asked)))
-        return compact_reply(await search_vector(self._services, SearchVector(**asked)))
-
-
-def add_retrieval_tools(server: MCPServer[Any], context: ToolContext) -> None:
-    services = context.services
-    outside = services.settings.embedder != "wordllama"
-
-    async def export_annotations_csv(request: retrieval.ExportAnnotations) -> Answer:
+    async def export_annotations_csv(self, request: retrieval.ExportAnnotations) -> Answer:
         """The same as annotations_search as the text of a CSV file, each match with its document and page. Nothing is
         written to disk."""
         with temporary_folder() as folder:
             path = Path(folder) / "annotations.csv"
-            await retrieval.export_annotations_csv(services, request, path=path)
+            await retrieval.export_annotations_csv(self._services, request, path=path)
             text = path.read_text(encoding="utf-8")
         # A longer reply fills the context of an assistant.
         if len(text) > 1_000_000:
@@ -116,8 +98,3 @@ def add_retrieval_tools(server: MCPServer[Any], context: ToolContext) -> None:
                 f"That is {len(text):,} characters, too much for an answer.", advice="Add a condition to narrow it."
             )
         return {"csv": text}
-
-    add_operation_tool(server, context, retrieval.search_text)
-    for operation in (retrieval.search_vector, retrieval.annotations_search, retrieval.annotations_aggregate):
-        add_operation_tool(server, context, operation, outside=outside)
-    add_tool(server, context, export_annotations_csv, tool_hints(reads=True, outside=outside))

@@ -23,7 +23,7 @@ from tablewright.domain.access import EVERY_SCOPE, Person, Role
 from tablewright.errors import BadSetting, Unreachable, UsageError, did_you_mean
 from tablewright.interfaces.mcp.answers import refuse_call
 from tablewright.interfaces.mcp.context import Folders, ToolContext
-from tablewright.interfaces.mcp.documents import DocumentTools, add_retrieval_tools
+from tablewright.interfaces.mcp.documents import DocumentTools
 from tablewright.interfaces.mcp.filling import FillingTools
 from tablewright.interfaces.mcp.resources import Resources
 from tablewright.interfaces.mcp.tables import MAX_CSV_CHARACTERS, TableTools
@@ -58,9 +58,8 @@ found and why.
 class TablewrightServer(MCPServer[Any]):
     """The MCP server of one owner or user. It lists the resources that exist when it is asked."""
 
-    def __init__(self, context: ToolContext, *, may_change: bool = True, retrieval: bool = False) -> None:
-        """Without `may_change` the server has only tools that read; with `retrieval` also those that `ask` itself works
-        with."""
+    def __init__(self, context: ToolContext, *, may_change: bool = True) -> None:
+        """Without `may_change` the server has only tools that read."""
         self.may_change = may_change
         super().__init__(
             "tablewright",
@@ -73,8 +72,6 @@ class TablewrightServer(MCPServer[Any]):
         self._resources = Resources(context)
         for tools in (TableTools, FillingTools, DocumentTools, WorkflowTools):
             tools(context).add_to(self)
-        if retrieval:
-            add_retrieval_tools(self, context)
         self._resources.add_to(self)
 
     async def list_tools(self) -> list[Tool]:
@@ -103,17 +100,15 @@ class TablewrightServer(MCPServer[Any]):
 
 
 def shorten_schema(schema: Any) -> Any:
-    """Return the schema without titles, lengths and empty defaults. What may be null is described by its other type."""
+    """Return the schema without titles, limits and empty defaults. What may be null is described by its other type."""
     if isinstance(schema, list):
         return [shorten_schema(each) for each in schema]
     if not isinstance(schema, dict):
         return schema
-    # Parts of a schema that no assistant needs: an argument that is too long is refused with the limit.
-    kept = {
-        name: value
-        for name, value in schema.items()
-        if not (name in ("title", "minLength", "maxLength", "maxItems") and isinstance(value, str | int))
-    }
+    # Parts of a schema that no assistant needs: an argument beyond a limit is refused with the limit. A property of
+    # such a name is described by a dict.
+    limits = "title minLength maxLength minItems maxItems minimum maximum".split()
+    kept = {name: value for name, value in schema.items() if name not in limits or isinstance(value, dict)}
     choices = kept.get("anyOf", ())
     if len(choices) == 2 and {"type": "null"} in choices and kept.get("default", "") is None:
         del kept["anyOf"], kept["default"]
@@ -127,13 +122,12 @@ def create_server(
     services: Services,
     files: Sequence[Path] = (),
     *,
-    retrieval: bool = False,
     patience: float = PATIENCE_SECONDS,
 ) -> TablewrightServer:
     """Return the server of the owner, who sees everything. `files` are the folders that assistants may read, `patience`
     the seconds that a call waits for an unavailable database."""
     own = services.acting(ACTOR, door="mcp", patience=patience)
-    return TablewrightServer(ToolContext(own, Folders(files)), retrieval=retrieval)
+    return TablewrightServer(ToolContext(own, Folders(files)))
 
 
 def server_for(person: Person, services: Services) -> TablewrightServer:

@@ -100,6 +100,19 @@ async def resolve_form(store: Store, corpus: Corpus, form: Form, things: Invento
     return plan, scope
 
 
+async def name_every_column(store: Store, form: Form, things: Inventory) -> Form:
+    """Return the form with all that its documents state in `show`, the commonest first."""
+    members, called = await load_form_rows(store, form, things)
+    labels = [label for label in collect_labels(members).values() if column_key(label) != TITLE_COLUMN]
+    # In a wider table most cells are empty.
+    if len(labels) > 1_000:
+        raise UsageError(
+            f"These {pluralize_noun(called, 2)} state {len(labels):,} different labels, too many for columns.",
+            advice="Name the columns in `show`, or look up one kind.",
+        )
+    return structs.replace(form, show=tuple(labels))
+
+
 async def sort_by_similarity(corpus: Corpus, name: str, known: Sequence[str]) -> list[str]:
     """Sort known names by similarity, for suggestions: "qty" is near "Quantity", but is never taken for it."""
     if not known:
