@@ -13,21 +13,24 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from tablewright.domain.documents import Annotation, Document
-from tablewright.extraction.layout.draft import Parsed
+from tablewright.extraction.layout.draft import Parsed, find_title_heading
 from tablewright.text import clean_one_line
 from tablewright.values.dates import read_dates
 from tablewright.values.vocabulary import split_tokens, stem_word
 
 
 def find_document_heading(parsed: Parsed, annotations: Sequence[Annotation]) -> str:
-    """Return a file's own title, its first heading, or its first line unless that is a field or a table."""
+    """Return a file's own title, the heading that names it, or its first line unless that is a field, a table or the
+    heading of a section."""
     text = parsed.text
     first = len(text) - len(text.lstrip())
     line = (first, first + len(text[first:].partition("\n")[0]))
     tables = [(each.start, each.end) for each in parsed.grids]
-    taken = [(line, [*tables, *((each.start, each.end) for each in annotations)])]
-    # "Survey: Elena" is no field there.
-    taken = [*((each, tables) for each in sorted(parsed.headings)[:1]), *taken]
+    headings = sorted(parsed.headings)[:1]
+    taken = [(line, [*tables, *headings, *((each.start, each.end) for each in annotations)])]
+    if find_title_heading(text, parsed.headings):
+        # "Survey: Elena" is no field there.
+        taken = [*((each, tables) for each in headings), *taken]
     free = (text[start:end] for (start, end), others in taken if not any(a < end and start < b for a, b in others))
     return clean_one_line(parsed.title or next(free, ""))[:200]
 

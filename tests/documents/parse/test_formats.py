@@ -9,6 +9,7 @@ from io import BytesIO
 import openpyxl
 import pytest
 
+from tablewright.documents.indexed_document import index_document
 from tablewright.documents.parse import image
 from tablewright.documents.parse.parser import detect_file_kind, parse_document
 from tablewright.errors import Unreadable
@@ -120,6 +121,24 @@ def test_the_rows_of_a_web_page_are_a_grid_and_its_pairs_are_lines() -> None:
     assert "\nWarranty: 10 years" in found.text
     assert headings(found) == ["Our panels"]
     assert (found.title, found.media) == ("Panels", "html")
+
+
+@pytest.mark.parametrize(
+    ("text", "title"),
+    [
+        ("# Garden pump\n\nFor clean water.\n\n## Cleaning\n\nRinse it.\n\n## Data\n\nIt is blue.\n", "Garden pump"),
+        ("# Garden pump\n\n# Cleaning\n\nRinse it.\n\n# Data\n\nIt is blue.\n", "Garden pump"),
+        ("# Lease of a flat\n\nIn two parts.\n\n# 1. Term\n\nA year.\n\n# 2. Rent\n\n900.\n", "Lease of a flat"),
+        ("# Receipt 12\n\nTyres, 40 EUR.\n", "Receipt 12"),
+        ("# 1. Term\n\nA year.\n\n# 2. Rent\n\n900 EUR.\n", ""),
+        ("Article 1 – Term\n===\n\nA year.\n\nArticle 2 – Rent\n===\n\n900 EUR.\n", ""),
+        ("## Term\n\nA year.\n\n## Rent\n\n900 EUR.\n", ""),
+    ],
+)
+def test_the_first_of_several_sections_is_no_title(text: str, title: str) -> None:
+    found = parse_document(text.encode(), "a.md")
+    assert found.title == title
+    assert index_document(found).heading == title
 
 
 @pytest.mark.parametrize("given", ["(anonymous)", "about:blank", "Untitled 1"])

@@ -65,15 +65,13 @@ def parse_markdown(content: bytes, name: str) -> Parsed:
     lines = decode_lines(content)
     draft = TextDraft()
     write_lines(draft, lines)
-    title = ""
     at, fenced = 0, False
     for number, line in enumerate(lines):
         fenced ^= bool(FENCE.match(line))
         if place := None if fenced else _find_heading(line, lines[number + 1] if number + 1 < len(lines) else ""):
             draft.mark_heading(at + place[0], at + place[1])
-            title = title or line[place[0] : place[1]]
         at += len(line) + 1
-    return draft.finish("md", title=_front_matter_title(lines) or title)
+    return draft.finish("md", title=_front_matter_title(lines) or draft.find_title())
 
 
 def _find_heading(line: str, below: str) -> tuple[int, int] | None:

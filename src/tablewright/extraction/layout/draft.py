@@ -60,6 +60,8 @@ DRAFT_LIMITS = DraftLimits()
 Place = tuple[int, int]
 
 _WORD = re.compile(r"\w+")
+# The number of a section, and what is before it: "Article " and "2" of "Article 2 – Rent".
+_NUMBER = re.compile(r"(\D{0,20})(\d{1,4})\b")
 
 
 class TextDraft:
@@ -135,12 +137,15 @@ class TextDraft:
         if rows and max(map(len, rows)) > 1:
             self._grids.append(ParsedTable(rows=tuple(rows), head=head and len(rows) > 1))
 
+    def find_title(self) -> str:
+        return find_title_heading("\n".join(self._pieces), self._headings)
+
     def finish(self, media: str, *, title: str = "") -> Parsed:
-        """Return the result. A `title` of the file that does not fit the text gives way to the first heading."""
+        """Return the result. A `title` of the file that does not fit the text gives way to a heading."""
         text = "\n".join(self._pieces)
         # Templates and converters leave wrong titles behind; the words of a right one occur on the first pages.
         if title and not title_matches_text(title, text[:20_000]):
-            title = next((text[start:end] for start, end in sorted(self._headings) if text[start:end].strip()), "")
+            title = find_title_heading(text, self._headings)
         if self.is_full:
             self.notes.append(f"Only the first {DRAFT_LIMITS.characters:,} characters are kept.")
         return Parsed(
@@ -152,6 +157,33 @@ class TextDraft:
             headings=tuple(self._headings),
             notes=tuple(self.notes),
         )
+
+
+def find_title_heading(text: str, headings: Collection[Place]) -> str:
+    """Return the heading that names the whole document, or "": the first, unless it is only the first of its sections.
+
+    Sections are numbered ("1. Term", "2. Rent"), or have headings of one level below which there is text."""
+    said = [(text[start:end].strip(), start, end) for start, end in sorted(headings) if text[start:end].strip()]
+    if not said:
+        return ""
+    (first, _, end), *others = said
+    if (mark := _NUMBER.match(first)) and any(
+        other[1] == mark[1] and int(other[2]) == int(mark[2]) + 1
+        for other in (_NUMBER.match(words) for words, _, _ in others)
+        if other
+    ):
+        return ""
+    level = _heading_level(text, said[0][1], end)
+    equals = [words for words, start, end in others if 0 < _heading_level(text, start, end) <= level]
+    if all(_NUMBER.match(words) for words in equals):
+        return first
+    return first if not text[end : others[0][1]].strip("#=- \n") else ""
+
+
+def _heading_level(text: str, start: int, end: int) -> int:
+    """Return the level of a Markdown heading, or 0 if there is none."""
+    line = text[text.rfind("\n", 0, start) + 1 : start]
+    return line.count("#") or {"\n=": 1, "\n-": 2}.get(text[end : end + 2], 0)
 
 
 def title_matches_text(title: str, text: str) -> bool:
