@@ -488,6 +488,7 @@ class FillRun:
             self._tell("row_skipped", row_id=row.id, label=label, detail=f"the cap of {self._cap()} is reached")
             await self._buffer.flush_in_time()
             return
+        self._watched_tools.calls.begin_row()
         trace = Trace(row, self._steps)
         problem = "the strategy gave no answer"
         findings: dict[str, Finding] = {}

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 
 from tablewright.domain.run import Usage
 from tablewright.errors import OverBudget
+from tablewright.wait_queue import WaitQueue
 
 log = logging.getLogger(__name__)
 
@@ -62,25 +63,6 @@ def copy_payer() -> Context:
     context.run(_account.set, _account.get())
     context.run(_allowance.set, _allowance.get())
     return context
-
-
-class WaitQueue:
-    """Requests that wait until others release what they did not need."""
-
-    def __init__(self) -> None:
-        self._futures: list[asyncio.Future[None]] = []
-
-    async def next(self) -> None:
-        future = asyncio.get_running_loop().create_future()
-        self._futures.append(future)
-        await future
-
-    def wake(self) -> None:
-        # Those that are woken and still find no room wait in the new list.
-        futures, self._futures = self._futures, []
-        for future in futures:
-            if not future.done():
-                future.set_result(None)
 
 
 class Allowance:

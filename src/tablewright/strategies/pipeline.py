@@ -94,7 +94,7 @@ async def follow_patterns(attempt: RowAttempt, patterns: Sequence[str]) -> None:
     queries = fill_patterns(patterns, investigation.subject, row, investigation.fields)
     allow_queries(queries, is_replanned=attempt.is_again)
     left, may_stop = list(patterns), not attempt.is_again
-    while left and fields:
+    while left and fields and not investigation.over_budget:
         while left:
             pattern = left.pop(0)
             of_pattern = fill_patterns((pattern,), investigation.subject, row, investigation.fields)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import math
+import sys
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -24,6 +25,7 @@ from tablewright.llm.budget import copy_payer, optional_request
 from tablewright.llm.tasks.decision import Decision, Outcome, Prompt, answers_by_name, decide, reply_by_name
 from tablewright.llm.text_budget import TEXT_LIMITS, RequestBatch
 from tablewright.strategies.strategy import ROWS_PER_CALL, ModelCalls, Task, Tell
+from tablewright.wait_queue import place_in_run
 
 if TYPE_CHECKING:
     from tablewright.llm.model import LanguageModel
@@ -72,6 +74,8 @@ class OpenBatch(RequestBatch[Prompt]):
     slots: list[BatchSlot] = field(default_factory=list)
     documents: set[str] = field(default_factory=set)
     """The user's documents that the rows are about: the shared answer is deleted with any of them."""
+    place: int = sys.maxsize
+    """The place of the row among them that began first."""
     timer: asyncio.TimerHandle | None = None
     asking: asyncio.Task[None] | None = None
     """The call, which other rows may join until its turn has come."""
@@ -164,6 +168,7 @@ class RequestBatcher:
             self._calls.rows_to_come.discard(slot)
         # The task that asks has a context of its own and would not know them.
         batch.documents.update(tracked_documents())
+        batch.place = min(batch.place, place_in_run.get())
         if len(batch.items) >= self._enough_rows:
             self._send(kind)
         elif batch.timer is None and batch.asking is None:
@@ -206,6 +211,7 @@ class RequestBatcher:
         self._asking.discard(task)
 
     async def _ask_in_turn(self, kind: Kind, batch: OpenBatch) -> None:
+        place_in_run.set(batch.place)
         async with self._calls.turn():
             if self._open.get(kind) is batch:
                 del self._open[kind]

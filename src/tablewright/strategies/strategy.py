@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+import itertools
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager
 from contextvars import ContextVar
@@ -26,6 +27,7 @@ from tablewright.errors import UsageError
 from tablewright.llm.text_budget import TEXT_LIMITS
 from tablewright.plugins import Plugin, find_plugins, is_plain_function, plugin_names, suggest_plugin
 from tablewright.threads import run_in_foreign_thread
+from tablewright.wait_queue import WaitQueue, place_in_run
 from tablewright.web.breaker import WatchedSource, watch_model
 
 if TYPE_CHECKING:
@@ -67,7 +69,13 @@ class ModelCalls:
         """Calls in flight, and those that wait for their turn."""
         self.rows_to_come: set[object] = set()
         """Rows that are about to ask, or wait for others to share a call with."""
-        self._turns = asyncio.Semaphore(size)
+        self._in_flight = 0
+        self._waiting = WaitQueue()
+        self._places = itertools.count(1)
+
+    def begin_row(self) -> None:
+        """Note that what follows in this task is for a row that comes after those that have begun."""
+        place_in_run.set(next(self._places))
 
     @property
     def free(self) -> int:
@@ -89,12 +97,16 @@ class ModelCalls:
     @asynccontextmanager
     async def turn(self) -> AsyncIterator[None]:
         """Wait for the turn of a call that the caller has counted as `begun`."""
-        async with self._turns:
-            token = _has_turn.set(True)
-            try:
-                yield
-            finally:
-                _has_turn.reset(token)
+        while self._in_flight >= self.size:
+            await self._waiting.next()
+        self._in_flight += 1
+        token = _has_turn.set(True)
+        try:
+            yield
+        finally:
+            _has_turn.reset(token)
+            self._in_flight -= 1
+            self._waiting.wake_first()
 
 
 class StepFeed:
