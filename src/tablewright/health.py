@@ -39,6 +39,8 @@ async def check_health(settings: Settings, *, ask: bool = False) -> list[Check]:
         Check(name="Tablewright", ok=True, detail=f"{version('tablewright')} on Python {platform.python_version()}"),
         check_home(settings),
         await check_store(settings),
+        await (check_embedder_answer(settings) if ask else check_embedder(settings)),
+        await check_documents(settings),
         check_strategies(),
         await (check_model_answer(settings) if ask else check_model(settings)),
         await (check_search_answer(settings) if ask else check_search(settings)),
@@ -150,6 +152,33 @@ async def check_search_answer(settings: Settings) -> Check:
         return Check(name="Search", ok=False, detail=error.what, advice=error.advice)
     found = f"{mask_secrets(settings.search)} answers, {count_noun(len(hits), 'result')}"
     return Check(name="Search", ok=True, detail=found)
+
+
+async def check_embedder(settings: Settings) -> Check:
+    try:
+        embedder = build_embedder(settings)
+    except TablewrightError as error:
+        return Check(name="Embedder", ok=False, detail=error.what, advice=error.advice)
+    await embedder.close()
+    return Check(name="Embedder", ok=True, detail=f"{embedder.name}, not asked")
+
+
+async def check_documents(settings: Settings) -> Check:
+    """Check that all documents can be found, by words and by meaning."""
+    try:
+        embedder = build_embedder(settings)
+        await embedder.close()
+        async with await Store.open(settings.database) as store:
+            documents = await store.documents.all()
+            blind = len(await store.documents.without_vectors(embedder.name))
+    except TablewrightError:
+        return Check(name="Documents", ok=False, detail="not checked: the database or the embedder does not work")
+    unread = sum(bool(each.problem) for each in documents)
+    detail = f"{len(documents):,}, unreadable: {unread:,}"
+    if not blind:
+        return Check(name="Documents", ok=True, detail=detail)
+    detail += f", without vectors of {embedder.name}, so found by words alone: {blind:,}"
+    return Check(name="Documents", ok=False, detail=detail, advice="`tablewright docs add` their files again.")
 
 
 async def check_embedder_answer(settings: Settings) -> Check:

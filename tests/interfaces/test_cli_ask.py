@@ -21,7 +21,7 @@ RECEIPTS = "all receipts that contain tires"
 REPLY = {
     "question", "answer", "intent", "more", "citations", "columns", "rows", "count", "completeness", "reason", "ledger",
     "route", "route_reason", "fallbacks", "attempts", "relaxed", "result_id", "export", "clarification",
-    "degraded", "conversation", "form", "not_understood",
+    "degraded", "conversation", "form", "not_understood", "outages",
     "contradictions", "language",
 }  # fmt: skip
 

@@ -43,7 +43,7 @@ def test_what_was_added_is_told_as_json_and_not_read_twice(shell: Shell) -> None
     first = shell.json("docs", "add", "papers", "--workers", "1")
     assert set(first) == {
         "added", "changed", "unchanged", "same", "unreadable", "pages", "segments", "facts", "classified",
-        "from_titles", "seconds", "documents",
+        "from_titles", "outage", "seconds", "documents",
     }  # fmt: skip
     assert (first["added"], first["changed"], first["unchanged"], first["pages"]) == (2, 0, 0, 3)
     (unread,) = first["unreadable"]

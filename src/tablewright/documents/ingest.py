@@ -24,7 +24,7 @@ from tablewright.domain.documents import Annotation, Document
 from tablewright.domain.model import Struct
 from tablewright.domain.retrieved import hash_content
 from tablewright.domain.run import Progress
-from tablewright.errors import NotFound, Unreadable
+from tablewright.errors import ModelError, NotFound, Unreadable
 from tablewright.llm.embedder import Embedder
 from tablewright.llm.text_budget import split_batches
 from tablewright.sandbox.limits import SandboxLimits
@@ -65,6 +65,8 @@ class IngestResult(Struct, frozen=True):
     """Documents that the model classified."""
     from_titles: int = 0
     """Documents with a new kind that is only guessed from their titles."""
+    outage: str = ""
+    """Why documents have no vectors, and are found by their words alone."""
     seconds: float = 0.0
 
 
@@ -87,6 +89,7 @@ class Ingest:
         self._embedder = embedder
         self._workers = workers
         self._limits = limits
+        self._outage = ""
 
     async def add(self, paths: Sequence[Path], watch: Watch = lambda _: None, *, kind: str = "") -> IngestResult:
         """Read all new or changed files of the paths, and set the `kind` of all. A file that fails stops no other."""
@@ -110,6 +113,7 @@ class Ingest:
                 tally.lose(await self._write(batch), fresh)
                 batch, flushed = [], time.monotonic()
         tally.lose(await self._write(batch), fresh)
+        tally.outage = self._outage
         if kind:
             known = await self._store.documents.known()
             ids = [known[name][0] for path in files if (name := str(path)) in known]
@@ -120,10 +124,12 @@ class Ingest:
         """Return the files to read, and the counts of those that need no reading.
 
         A file that could not be read is tried again, as the cause may be gone; a moved file stays the same document.
-        One that an earlier version cut into overlong segments is read again: its text and its quotes stay the same."""
+        One that an earlier version cut into overlong segments, or that has no vectors of this embedder, is read again:
+        its text and its quotes stay the same."""
         known = await self._store.documents.known()
         unread = {document.path for document in await self._store.documents.all(readable=False)}
-        badly_cut = await self._store.documents.with_long_segments(SEGMENT_LIMITS.characters)
+        again = await self._store.documents.with_long_segments(SEGMENT_LIMITS.characters)
+        again |= await self._store.documents.without_vectors(self._embedder.name)
         tally = IngestTally()
         # Under another ending the same bytes are parsed differently.
         there = {(file_hash, path_suffix(path)): path for path, (_, file_hash) in known.items() if file_hash}
@@ -132,7 +138,7 @@ class Ingest:
             name = str(path)
             identity, known_hash = known.get(name, ("", ""))
             other = there.get((file_hash, path_suffix(name)), name)
-            if file_hash and file_hash == known_hash and name not in unread and identity not in badly_cut:
+            if file_hash and file_hash == known_hash and name not in unread and identity not in again:
                 tally.unchanged += 1
             elif other != name and Path(other).exists():
                 tally.same.append((clean_for_storage(name), other))
@@ -169,8 +175,13 @@ class Ingest:
         texts = await asyncio.to_thread(
             lambda: [text for _, each in batch if each for part in texts_to_embed(each).values() for text in part]
         )
+        vectors: NDArray[np.float16] | None = None
         try:
-            vectors: NDArray[np.float16] = (await self._embedder.embed(texts)).astype(np.float16)
+            # The other batches would fail in the same way, each after a long wait.
+            if not self._outage:
+                vectors = (await self._embedder.embed(texts)).astype(np.float16)
+        except ModelError as error:
+            self._outage = error.what
         except Unreadable as problem:
             # One of them cannot be read; the others are written without it.
             if len(batch) > 1:
@@ -185,17 +196,19 @@ class Ingest:
 
 
 def attach_vectors(
-    batch: Sequence[tuple[Document, IndexedDocument | None]], vectors: NDArray[np.float16], embedder: str
+    batch: Sequence[tuple[Document, IndexedDocument | None]], vectors: NDArray[np.float16] | None, embedder: str
 ) -> list[IngestedDocument]:
+    """Return what is stored of the documents; without vectors they are found by their words alone."""
     read, at = [], 0
     for document, indexed in batch:
         if indexed is None:
             read.append(IngestedDocument(document=document))
             continue
         of: dict[Target, NDArray[np.float16]] = {}
-        for target, part in texts_to_embed(indexed).items():
-            of[target] = vectors[at : at + len(part)]
-            at += len(part)
+        if vectors is not None:
+            for target, part in texts_to_embed(indexed).items():
+                of[target] = vectors[at : at + len(part)]
+                at += len(part)
         read.append(
             IngestedDocument(
                 document=document,
@@ -224,6 +237,7 @@ class IngestTally:
         self.added = self.changed = self.unchanged = self.pages = self.segments = self.facts = 0
         self.same: list[tuple[str, str]] = []
         self.unreadable: list[tuple[str, str]] = []
+        self.outage = ""
 
     def count(self, document: Document, result: IndexedDocument | Unreadable, *, is_new: bool) -> None:
         if isinstance(result, Unreadable):
@@ -253,6 +267,7 @@ class IngestTally:
             pages=self.pages,
             segments=self.segments,
             facts=self.facts,
+            outage=self.outage,
             seconds=round(seconds, 3),
         )
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Collection, Sequence
 from typing import Literal, TypeAlias
 
 from tablewright.domain.documents import Category, Completeness, Document
 from tablewright.domain.model import Struct
-from tablewright.llm.embedder import Embedder
+from tablewright.errors import ModelError
+from tablewright.llm.embedder import Embedder, Vectors
 from tablewright.store.documents import Documents
 from tablewright.store.search_index import Ranked
 from tablewright.store.snapshot import SegmentAt, Snapshot, SummaryAt
@@ -38,9 +40,13 @@ class SearchHits(Struct, frozen=True):
 
 
 class CorpusSearch:
+    """`outage` says why the last searches were by words alone, or is ""."""
+
     def __init__(self, documents: Documents, embedder: Embedder) -> None:
         self._documents = documents
         self._embedder = embedder
+        self.outage = ""
+        self._tried_at = 0.0
 
     async def search_text(
         self,
@@ -96,17 +102,22 @@ class CorpusSearch:
         documents: Collection[str] | None = None,
         categories: Collection[Category] = (),
     ) -> SearchHits:
-        """Return the hits by words and by meaning, after expanding the query with words that the first hits share."""
-        vectors = await self._embedder.embed([query])
+        """Return the hits by words and by meaning, after expanding the query with words that the first hits share. If
+        the embedder fails, the hits are those by words."""
+        vectors = await self._embed_if_possible(query)
         name = self._embedder.name
 
         def work(moment: Snapshot) -> SearchHits:
             # Hits of each kind that are merged; more of them change no result on the first page.
             most = 200
             by_words = moment.search_text(query, most, documents=documents, categories=categories)
-            by_meaning = moment.search_vector(
-                vectors[0], most, embedder=name, documents=documents, categories=categories
-            ).found
+            by_meaning: Ranked = []
+            if vectors is not None:
+                by_meaning = moment.search_vector(
+                    vectors[0], most, embedder=name, documents=documents, categories=categories
+                ).found
+                missing = f"the passages have no vectors of {name}. Add their files again."
+                self.outage = "" if by_meaning or not by_words else f"The search was by words alone: {missing}"
             first = fuse_rankings(by_words, by_meaning)
             if by_words:
                 asked = dict.fromkeys(content_stems(query), 1.0)
@@ -115,9 +126,20 @@ class CorpusSearch:
                     asked[word] = asked.get(word, 0) + 0.2 * weight
                 by_words = moment.search_text(asked, most, documents=documents, categories=categories)
             hits = load_segment_hits(moment, fuse_rankings(by_words, by_meaning)[:limit])
-            return SearchHits(hits=hits, completeness="approximate", reason=NEAR)
+            return SearchHits(hits=hits, completeness="approximate", reason=self.outage or NEAR)
 
         return await self._documents.run_on_snapshot(work)
+
+    async def _embed_if_possible(self, query: str) -> Vectors | None:
+        # One question makes several searches, each of which would wait for an embedder that does not answer.
+        if self._tried_at and time.monotonic() - self._tried_at < 60:
+            return None
+        self._tried_at = 0.0
+        try:
+            return await self._embedder.embed([query])
+        except ModelError as error:
+            self.outage, self._tried_at = f"The search was by words alone: {error.what}", time.monotonic()
+            return None
 
 
 def load_segment_hits(moment: Snapshot, ranked: Ranked) -> tuple[CorpusHit, ...]:

@@ -120,6 +120,8 @@ class Reply(Struct, frozen=True):
     """The language code of the question, if a model determined it."""
     degraded: str = ""
     """Why it was answered without the configured model."""
+    outages: tuple[str, ...] = ()
+    """Parts that did not work, as sentences; the answer was made without them."""
     conversation: str = ""
 
     def completeness_text(self) -> str:

@@ -93,7 +93,8 @@ class SameContent(Struct, frozen=True):
 
 class DocumentsAdded(Struct, frozen=True):
     """`classified` is of how many documents the model said what they are, `from_titles` how many have a new kind that
-    is a guess from their titles. `documents` are those of the named files; folders are listed by `/documents`."""
+    is a guess from their titles. `documents` are those of the named files; folders are listed by `/documents`. `outage`
+    says why they are found by their words alone, if the embedder failed."""
 
     added: int
     changed: int
@@ -105,6 +106,7 @@ class DocumentsAdded(Struct, frozen=True):
     facts: int
     classified: int
     from_titles: int
+    outage: str
     seconds: float
     documents: tuple[DocumentShown, ...]
 

@@ -248,6 +248,15 @@ class Documents(StorePart):
         return {document.id for document, segments in read if document.characters > characters * segments}
 
     @read_transaction
+    def without_vectors(self, connection: Connection, embedder: str) -> set[str]:
+        """Return the ids of documents whose segments have no vectors of this embedder."""
+        own = (vectors.c.document_no == documents.c.no, vectors.c.target == "segment", vectors.c.embedder == embedder)
+        query = select(documents.c.id).where(
+            documents.c.segments > 0, ~select(vectors.c.document_no).where(*own).exists()
+        )
+        return {record.id for record in fetch_visible(connection, query)}
+
+    @read_transaction
     def get(self, connection: Connection, id_or_path_or_name: str) -> Document:
         """Return a document by its id or path; by name or by the end of its path only if one has it."""
         return _document.decode(find_document_record(connection, clean_for_storage(id_or_path_or_name)).document)

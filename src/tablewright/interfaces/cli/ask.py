@@ -163,7 +163,7 @@ def print_answer(reply: Reply, *, trace: bool) -> None:
         output.print_note(translate("ask", "The documents contradict each other: {what}", reply.language, what=said))
     if reply.degraded:
         output.print_note(f"Answered without the model: {reply.degraded}")
-    for said in reply.relaxed:
+    for said in (*reply.outages, *reply.relaxed):
         output.print_note(said)
     if reply.clarification not in ("", reply.answer):
         output.print_note(reply.clarification)

@@ -92,6 +92,8 @@ def add_documents_command(
         output.print_note(
             f"The kind of {documents} is a guess from titles and folders: `docs list` shows it, `docs kind` sets it."
         )
+    if done.outage:
+        output.print_note(f"Found by their words alone until they are added again: {done.outage}")
     for same in done.same[:MAX_SHOWN_PROBLEMS]:
         output.print_note(f"  {same.name}: the same content as {same.same_as}")
     print_unreadable(done.unreadable)

@@ -260,7 +260,7 @@ def show_ask_reply(reply: Reply, more: Callable[[], Awaitable[None]] | None) -> 
             ledger = reply.ledger.text(reply.language)
             show_paragraph(f"{ledger[:1].upper()}{ledger[1:]}.", "tw-small")
     # A clarification can be the answer itself; it is not shown twice.
-    for note in (reply.reason, *reply.relaxed, reply.clarification):
+    for note in (reply.reason, *reply.outages, *reply.relaxed, reply.clarification):
         if note not in ("", reply.answer):
             show_remark(note)
     if reply.form is not None:

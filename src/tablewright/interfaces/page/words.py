@@ -54,7 +54,7 @@ TEXTS_OF_OTHER_PACKAGES: PageText[tuple[str, ...]] = (
     *("running", "queued", "done", "failed", "interrupted", "cancelled", "stopping", "over budget", "paused"),
     *("supports", "supports in part", "contradicts", "qualifies"),
     *("long", "short", "data-heavy", "text-heavy"),
-    *("Home", "Database", "Strategies", "Model", "Search"),
+    *("Home", "Database", "Strategies", "Embedder", "Documents", "Model", "Search"),
 )
 
 

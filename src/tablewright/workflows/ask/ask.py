@@ -10,8 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import msgspec
-
 from tablewright.domain.documents import Document
 from tablewright.domain.reply import Form, KnownGroup, Reply
 from tablewright.domain.retrieved import track_documents
@@ -57,8 +55,8 @@ class Asker:
             return await answer_without_model(asking, things)
         planned = await self._plan(text, asking.conversation, things)
         if planned.degraded:
-            reply = await answer_without_model(asking, things)
-            return msgspec.structs.replace(reply, degraded=planned.degraded)
+            asking.degraded = planned.degraded
+            return await answer_without_model(asking, things)
         asking.plan = planned.decided
         await translate_lines("ask", asking.plan.language, self.context.model, self.context.tell)
         return await self._carry_out(asking, things)
@@ -125,9 +123,10 @@ class Asker:
         if question := await ask_to_classify(asking, things):
             return await asking.reply_with(question, clarification=question, waits=True)
         try:
-            return await carry_out_plan(asking, things)
+            reply = await carry_out_plan(asking, things)
         except NotFound:  # a document was removed between finding and quoting it
-            return await carry_out_plan(asking, things)
+            reply = await carry_out_plan(asking, things)
+        return reply or await answer_without_model(asking, things)
 
     async def inventory(self, documents: Sequence[Document]) -> Inventory:
         readable = [each for each in documents if not each.problem]
@@ -146,15 +145,18 @@ class Asker:
         turns = turns_on_topic(conversation.turns)
         last = next((turn for turn in reversed(turns) if turn.plan), None)
         listed = next((turn for turn in reversed(turns) if turn.result_id), None)
+        hits = await self._hits(text)
+        # Behind the inventory, and only while something fails, so that a provider's prompt cache hits.
+        health = f"\nHealth: {self.context.corpus.search.outage}" if self.context.corpus.search.outage else ""
         asked = QuestionToPlan(
             text=text,
             today=self.context.today().isoformat(),
-            inventory=things.text,
+            inventory=f"{things.text}{health}",
             groups=things.groups,
             turns=tuple((turn.question, turn.answer) for turn in turns),
             last=last.plan if last else "",
             result=await self._shown_result(listed) if listed else "",
-            hits=await self._hits(text),
+            hits=hits,
         )
         with track_documents([each.id for members in things.kinds.values() for each in members]):
             return await decide(PlanQuestion(), asked, self.context.model, self.context.tell)
@@ -206,7 +208,8 @@ async def ask_to_classify(asking: QuestionTurn, things: Inventory) -> str:
     )
 
 
-async def carry_out_plan(asking: QuestionTurn, things: Inventory) -> Reply:
+async def carry_out_plan(asking: QuestionTurn, things: Inventory) -> Reply | None:
+    """Return the answer, or None if the model failed to word it."""
     if asking.plan.action != "table":
         return await answer_from_texts(asking, things)
     reply = await answer_from_tables(asking, things)

@@ -11,7 +11,6 @@ from tablewright.domain.documents import Document
 from tablewright.domain.reply import Reply, ToolUse
 from tablewright.domain.retrieved import track_documents
 from tablewright.domain.text import pluralize_noun
-from tablewright.errors import ModelError
 from tablewright.llm.tasks.compose import AnswerToCompose, ComposeAnswer, Passage, TextAnswer
 from tablewright.llm.tasks.decision import decide
 from tablewright.store.schema import number_of_part
@@ -33,11 +32,13 @@ class TextReading:
     degraded: str = ""
 
 
-async def answer_from_texts(asking: QuestionTurn, things: Inventory, *, instead: str = "") -> Reply:
-    """Answer from texts; `instead` says which lookup did not tell before."""
+async def answer_from_texts(asking: QuestionTurn, things: Inventory, *, instead: str = "") -> Reply | None:
+    """Answer from texts, or return None if the model does not (`asking.degraded`); `instead` says which lookup did not
+    tell before."""
     read = await read_texts(asking, things)
     if read.degraded:
-        raise ModelError(f"The question was not answered: {read.degraded}", kept="Nothing was lost.")
+        asking.degraded = read.degraded
+        return None
     return await reply_from_texts(asking, read, instead)
 
 

@@ -68,6 +68,8 @@ class QuestionTurn:
     plan: QuestionPlan
     form: Form | None = None
     agreed: bool = False
+    degraded: str = ""
+    """Why the model did not answer, if it failed."""
     tried: list[ToolUse] = field(default_factory=list)
     segments: list[int] = field(default_factory=list)
     """The passages that were read for it."""
@@ -114,6 +116,8 @@ class QuestionTurn:
             conversation=self.conversation.id,
             question=self.text,
             language=self.plan.language,
+            degraded=self.degraded,
+            outages=tuple(filter(None, [self.context.corpus.search.outage])),
         )
         turn = Turn(
             question=self.text,

@@ -20,7 +20,7 @@ from tablewright.domain.documents import ComparableValue, Document, Segment
 from tablewright.domain.model import Field, FieldType, column_key
 from tablewright.domain.reply import TEXT_COLUMN, TITLE_COLUMN, Form, KnownColumn, KnownGroup
 from tablewright.domain.text import pluralize_noun
-from tablewright.errors import NotFound, UsageError
+from tablewright.errors import ModelError, NotFound, UsageError
 from tablewright.llm.tasks.plan_question import (
     PlannedColumn,
     PlannedCondition,
@@ -117,8 +117,11 @@ async def sort_by_similarity(corpus: Corpus, name: str, known: Sequence[str]) ->
     """Sort known names by similarity, for suggestions: "qty" is near "Quantity", but is never taken for it."""
     if not known:
         return []
-    # One call: the first vector is that of `name`, the others those of the known names.
-    vectors = await corpus.embedder.embed([name, *known])
+    try:
+        # One call: the first vector is that of `name`, the others those of the known names.
+        vectors = await corpus.embedder.embed([name, *known])
+    except ModelError:  # the order of suggestions is all that suffers
+        return list(known)
     near = dict(zip(known, (float(each) for each in vectors[1:] @ vectors[0]), strict=True))
     return sorted(known, key=lambda each: -near[each])
 
