@@ -1,4 +1,4 @@
-"""Rows of the slice that was begun first come first, and a cancelled row leaves its place."""
+"""Rows begin in the order of the table, and a cancelled row leaves its place."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from tablewright.engine.rows import RowLimiter, SliceEntry
 from tests.patience import PATIENCE
 
 
-async def test_rows_of_the_slice_that_was_begun_first_come_first() -> None:
+async def test_rows_of_a_later_slice_wait_for_those_of_an_earlier_one_that_is_still_opened() -> None:
     limiter = RowLimiter(1)
-    first, second = limiter.of_next_slice(), limiter.of_next_slice()
+    limiter.expect(1)
+    second = limiter.expect(2, 2)
     order: list[str] = []
 
     async def row(entry: SliceEntry, name: str) -> None:
@@ -18,19 +19,22 @@ async def test_rows_of_the_slice_that_was_begun_first_come_first() -> None:
             order.append(name)
             await asyncio.sleep(0)
 
-    held = limiter.of_next_slice()
-    await held.__aenter__()
     rows = [asyncio.create_task(row(second, f"b{n}")) for n in range(2)]
-    rows += [asyncio.create_task(row(first, f"a{n}")) for n in range(2)]
     await asyncio.sleep(0)
-    await held.__aexit__(None, None, None)
+    assert order == []
+    first = limiter.expect(1, 3)
+    rows += [asyncio.create_task(row(first, f"a{n}")) for n in range(2)]
+    for _ in range(9):
+        await asyncio.sleep(0)
+    assert order == ["a0", "a1"], "the third row of the first slice has not begun"
+    limiter.forget(1)
     await asyncio.gather(*rows)
     assert order == ["a0", "a1", "b0", "b1"]
 
 
 async def test_no_more_than_allowed_are_in_and_those_who_give_up_leave_no_hole() -> None:
     limiter = RowLimiter(3)
-    entry = limiter.of_next_slice()
+    entry = limiter.expect(1)
     inside = most = 0
 
     async def row(number: int) -> None:

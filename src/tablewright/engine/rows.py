@@ -166,28 +166,36 @@ class Rows:
 
 
 class RowLimiter:
-    """Limits the rows of a run in progress, and serves the slice that was started first before all others.
-
-    If they were served evenly, all slices of a process would end at the same moment, and it would be idle until it gets
-    the next ones.
+    """Limits the rows of a run in progress, and lets them begin in the order of the table: no row of a slice begins
+    while a row of an earlier one has not. So slices end one after the other, and the process gets new ones in time.
     """
 
-    def __init__(self, size: int) -> None:
-        self._free = size
-        self._slices = count()
+    def __init__(self, size: int = 0) -> None:
+        self._size = self._free = size
         self._arrivals = count()
+        self._to_begin: dict[int, float] = {}
+        """By slice of this process, how many of its rows have not begun; infinite while it is being opened."""
         self._waiting: list[tuple[int, int, asyncio.Future[None]]] = []
 
-    def of_next_slice(self) -> SliceEntry:
-        return SliceEntry(self, next(self._slices))
+    def resize(self, size: int) -> None:
+        self._free += size - self._size
+        self._size = size
+        self._admit()
+
+    def expect(self, slice_no: int, rows: float = math.inf) -> SliceEntry:
+        """Hold the rows of later slices back for those of this one, until it has begun them or is forgotten."""
+        self._to_begin[slice_no] = rows
+        return SliceEntry(self, slice_no)
+
+    def forget(self, slice_no: int) -> None:
+        self._to_begin.pop(slice_no, None)
+        self._admit()
 
     async def enter(self, slice_no: int) -> None:
-        if self._free:
-            self._free -= 1
-            return
         turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         # The number of arrival decides between rows of a slice; futures cannot be compared.
         heapq.heappush(self._waiting, (slice_no, next(self._arrivals), turn))
+        self._admit()
         try:
             await turn
         except asyncio.CancelledError:
@@ -197,13 +205,21 @@ class RowLimiter:
             raise
 
     def leave(self) -> None:
-        while self._waiting:
-            *_, turn = heapq.heappop(self._waiting)
-            # A cancelled task is still in the heap.
-            if not turn.done():
-                turn.set_result(None)
-                return
         self._free += 1
+        self._admit()
+
+    def _admit(self) -> None:
+        while self._free > 0 and self._waiting and self._waiting[0][0] <= min(self._to_begin, default=math.inf):
+            slice_no, _, turn = heapq.heappop(self._waiting)
+            # A cancelled task is still in the heap.
+            if turn.done():
+                continue
+            self._free -= 1
+            turn.set_result(None)
+            if slice_no in self._to_begin:
+                self._to_begin[slice_no] -= 1
+                if self._to_begin[slice_no] <= 0:
+                    del self._to_begin[slice_no]
 
 
 class SliceEntry:

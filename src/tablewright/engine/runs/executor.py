@@ -98,8 +98,8 @@ class Ongoing:
     calls: ModelCalls
     breaker: CircuitBreaker
     stack: AsyncExitStack
-    gate: RowLimiter | None = None
-    """Limits the rows in progress, from the first slice on."""
+    gate: RowLimiter = field(default_factory=RowLimiter)
+    """Limits the rows in progress; the first slice tells it how many there may be."""
     users: int = 0
     idle_since: float = 0.0
     plan: FillPlan | None = None
@@ -160,7 +160,13 @@ class RunExecutor:
                 async def lane() -> None:
                     nonlocal halt
                     while numbers and not (halt or self._draining or ongoing.stopping):
-                        halt = await self.fill_slice(run_id, numbers.popleft(), self.id) or halt
+                        number = numbers.popleft()
+                        # Before anything is awaited: slices may take different times to open.
+                        ongoing.gate.expect(number)
+                        try:
+                            halt = await self.fill_slice(run_id, number, self.id) or halt
+                        finally:
+                            ongoing.gate.forget(number)
 
                 try:
                     # Enough slices at once to keep all its rows in progress, and three more, so that a slice with one
@@ -248,14 +254,15 @@ class RunExecutor:
         fill = await planning.open_slice(
             self._store, ongoing.plan, part.left, tools.open, ongoing.breaker, ongoing.calls
         )
-        ongoing.gate = ongoing.gate or RowLimiter(fill.rows_at_once)
+        ongoing.gate.resize(fill.rows_at_once)
+        entry = ongoing.gate.expect(part.number, len(part.left.row_ids))
         ongoing.fills.add(fill)
         try:
             async with open_user_allowance(self._store, ongoing.run.person if fill.is_external else "", self.heartbeat):
-                return await fill.run_slice(
-                    part, ongoing.proposal_id, ongoing.gate.of_next_slice(), defers=part.number not in ongoing.deferred
-                )
+                defers = part.number not in ongoing.deferred
+                return await fill.run_slice(part, ongoing.proposal_id, entry, defers=defers)
         finally:
+            ongoing.gate.forget(part.number)
             ongoing.fills.discard(fill)
             # Also after an error: the budget must see what was bought, whichever way the slice ended.
             self._written[part.run_id] = self._written.get(part.run_id, NO_SPEND) + spend_of_usage(fill.written)
