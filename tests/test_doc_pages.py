@@ -27,6 +27,7 @@ NOT_RUN = {
     "shortlist": "waits for its user: tests/interfaces/test_cli_shortlist.py",
     "models pull": "needs the internet: tests/llm/test_pull.py",
     "enrich products.csv --strategy transform": "needs a model: tests/strategies/test_transform.py",
+    "enrich companies.csv --strategy labels": "needs the file of its page: tests/strategies/test_row_functions.py",
     "enrich companies.csv --strategy register": "needs the package of its page: tests/strategies/test_packages.py",
 }
 

@@ -55,7 +55,17 @@ if TYPE_CHECKING:
     from tablewright.services import Services
     from tablewright.settings import Settings
     from tablewright.settings_sources import load_settings
-    from tablewright.strategies.strategy import Answer, Parameter, Strategy, Task, Tell, Tools
+    from tablewright.strategies.effort import Effort, Expected
+    from tablewright.strategies.strategy import (
+        Answer,
+        AskedRow,
+        Parameter,
+        Strategy,
+        Task,
+        Tell,
+        Tools,
+        declare_strategy,
+    )
     from tablewright.web.search.provider import SearchProvider
     from tablewright.web.source import Hit, Query
 
@@ -80,7 +90,8 @@ _HOME_OF = {
         "tablewright.settings_sources": "load_settings",
         "tablewright.web.search.provider": "SearchProvider",
         "tablewright.web.source": "Hit Query",
-        "tablewright.strategies.strategy": "Answer Parameter Strategy Task Tell Tools",
+        "tablewright.strategies.effort": "Effort Expected",
+        "tablewright.strategies.strategy": "Answer AskedRow Parameter Strategy Task Tell Tools declare_strategy",
         "tablewright.domain.fieldspec": "parse_field",
         "tablewright.domain.model": "Cell Evidence Field Finding Money Row Step Table",
     }.items()
@@ -90,6 +101,7 @@ _HOME_OF = {
 __all__ = [
     "Answer",
     "AskResult",
+    "AskedRow",
     "BadAnswer",
     "BadField",
     "BadFile",
@@ -99,7 +111,9 @@ __all__ = [
     "Cell",
     "DiskFull",
     "EditConflict",
+    "Effort",
     "Evidence",
+    "Expected",
     "Field",
     "Finding",
     "Forbidden",
@@ -143,6 +157,7 @@ __all__ = [
     "UsageError",
     "aio",
     "ask",
+    "declare_strategy",
     "enrich",
     "extract",
     "find",

@@ -44,10 +44,10 @@ class FilePlugin:
 Plugin: TypeAlias = EntryPoint | FilePlugin
 
 
-def is_plain_function(added: Any) -> bool:
-    """Return True for a function of one argument, a row or search words, which does the work itself; any other makes an
-    object that does."""
-    return inspect.isfunction(added) and len(inspect.signature(added).parameters) == 1
+def is_plain_function(added: Any, *counts: int) -> bool:
+    """Return True for a function with one of these numbers of arguments, such as a row or search words, which does the
+    work itself; any other makes an object that does."""
+    return inspect.isfunction(added) and len(inspect.signature(added).parameters) in counts
 
 
 def find_plugins(group: str, name: str | None = None) -> list[Plugin]:

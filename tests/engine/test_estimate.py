@@ -26,7 +26,8 @@ from tablewright.settings import Settings
 from tablewright.store.store import Store
 from tablewright.strategies import estimates
 from tablewright.strategies.computation import ComputationStrategy
-from tablewright.strategies.strategy import NO_TOOLS, Answer, Effort, Expected, Need, Strategy, Task, Tools
+from tablewright.strategies.effort import Effort, Expected
+from tablewright.strategies.strategy import NO_TOOLS, Answer, Need, Strategy, Task, Tools
 from tablewright.strategies.transform import TransformStrategy
 from tests.engine.works import A_CALL, FOUNDED, READ, TABLE, WRITTEN, YEARS, thinking
 from tests.llm.endpoint import Endpoint

@@ -291,11 +291,15 @@ class Unproven(Fixed):
         return answer
 
 
-async def test_a_value_of_another_package_needs_a_quote_and_the_right_form(store: Store) -> None:
+async def test_a_value_of_another_package_without_a_quote_is_marked_and_needs_the_right_form(store: Store) -> None:
     table = await sales(store)
     filled = await FillRun(store, FillPlan(table, [parse_field("X=?")], Unproven("very"))).run()
     first, second = await store.proposals.operations(filled.proposal_id)
-    assert (first.cell.value, first.cell.error) == (None, "a value without a quote that states it")
+    assert (first.cell.value, first.cell.confidence_label, first.cell.error) == (
+        "1999",
+        "medium",
+        "No quote states it.",
+    )
     assert (second.cell.value, second.cell.reason) == (None, "error")
     assert second.steps[0].detail == "asked an oracle", "the trace is kept"
 

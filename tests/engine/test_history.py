@@ -76,6 +76,7 @@ class LookingAnswer:
 
 class LookingWork:
     remembers = False
+    is_exhausted = False
 
     def __init__(self, strategy: Looking, task: Task, row: Row, tell: Tell) -> None:
         self._strategy, self._task, self._row, self._tell = strategy, task, row, tell

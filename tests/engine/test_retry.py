@@ -279,7 +279,7 @@ class Failing:
     has_stronger = False
 
     def __init__(self, *, remembers: bool, second: Finding | None) -> None:
-        self.remembers = remembers
+        self.remembers, self.is_exhausted = remembers, False
         self.second = second
 
     async def __call__(self, row: Row, tell: Tell) -> Sequence[Finding]:

@@ -108,12 +108,16 @@ async def test_the_next_pattern_is_searched_where_the_first_brought_nothing_and_
     assert "Work with us" not in last, "it was read before"
 
 
-async def test_a_model_has_no_more_than_two_searches_an_attempt(web: SmallWeb, model: Endpoint, tmp_path: Path) -> None:
+async def test_a_cell_has_no_more_than_two_searches_over_all_attempts(
+    web: SmallWeb, model: Endpoint, tmp_path: Path
+) -> None:
     web.pages = {"/jobs": JOBS}
     model.otherwise = Answering(year, patterns=PATTERNS)
-    settings = replace(thinking(web.settings(tmp_path), model), attempts="1")
-    cells, _, usage = await fill(settings, tmp_path, TABLE, FOUNDED, strategy="lookup")
+    settings = replace(thinking(web.settings(tmp_path), model), attempts="3")
+    cells, operations, usage = await fill(settings, tmp_path, TABLE, FOUNDED, strategy="lookup")
     assert (cells["Founded"].reason, usage.searches) == ("not_found", 2)
+    assert "RETRY ATTEMPT" not in "".join(map(sent, model.asked)), "no search is planned that may not be made"
+    assert not any(note.startswith("Attempt 2") for note in notes(operations[0], "thinking"))
 
 
 async def test_rows_share_a_model_call(web: SmallWeb, model: Endpoint, tmp_path: Path) -> None:

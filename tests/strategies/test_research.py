@@ -375,3 +375,25 @@ async def test_limits_hold_for_several_calls_in_one_turn(web: SmallWeb, model: E
             2,
             "No more pages. Answer from what you have.",
         )
+
+
+async def test_comprehensive_compares_three_sites_from_three_angles_however_few_are_planned_or_opened(
+    web: SmallWeb, model: Endpoint, tmp_path: Path
+) -> None:
+    web.pages |= {
+        f"/{name}": Page(title=f"Acme Turbines {name}", body=f"<p>Acme Turbines, {name}: founded in 1987.</p>")
+        for name in ("news", "history", "jobs")
+    }
+    steered = steering(call("fetch_page", number=1), call("fetch_page", number=2), otherwise=STATED)
+    planning = Answering(lambda text: {}, patterns=["%entity Founded year"])
+    model.otherwise = lambda asked: (planning if "patterns" in form(asked) else steered)(asked)
+    await fill(
+        replace(thinking(web.settings(tmp_path), model), attempts="1"),
+        tmp_path,
+        TABLE,
+        FOUNDED,
+        strategy="research",
+        thoroughness="comprehensive",
+    )
+    assert len(set(web.queries)) >= 3
+    assert (web.others[0].requests["/register"], web.others[1].requests["/blog"]) == (1, 1)

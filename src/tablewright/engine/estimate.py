@@ -15,8 +15,9 @@ import msgspec
 from tablewright.domain.model import Struct
 from tablewright.domain.run import Estimate, EstimateRange
 from tablewright.llm.tokens import estimate_price as price
+from tablewright.strategies.effort import Effort, Expected
 from tablewright.strategies.estimates import Assumed, is_local_model
-from tablewright.strategies.strategy import Effort, Expected, Tools
+from tablewright.strategies.strategy import Tools
 
 if TYPE_CHECKING:
     from tablewright.domain.run import Run

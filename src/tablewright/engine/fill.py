@@ -123,11 +123,11 @@ class FillRun:
             max_rows=plan.max_rows,
         )
         # Findings of our own strategies have the right types by construction; checking each would slow down every row.
-        self._is_ours = type(strategy).__module__.partition(".")[0] == "tablewright"
+        is_function = isinstance(strategy, FunctionStrategy)
+        self._is_ours = type(strategy).__module__.partition(".")[0] == "tablewright" and not is_function
         self._is_external = not self._is_ours or bool(strategy.needs(self._task))
         self.given_strategy = None if isinstance(plan.strategy, str) else plan.strategy
         """The strategy if it was given as an object, which only this process has."""
-        self._is_computed = not self._is_external and not isinstance(strategy, FunctionStrategy)
         self._concurrency = plan.concurrency or strategy.calls_at_once(self._task)
         # A row is tried again only where another search or another prompt can answer otherwise: actions outside the
         # table would happen twice.
@@ -149,7 +149,8 @@ class FillRun:
         self._proposals = ProposalBuilder(
             self._buffer,
             self._cap,
-            must_prove=not self._is_ours and strategy.kind == "enrichment",
+            marks_unquoted=not self._is_ours and strategy.kind == "enrichment",
+            strict=tools.strict,
             keeps=plan.only is not None,
             is_external=self._is_external,
         )
@@ -224,7 +225,7 @@ class FillRun:
     async def begin(self, owner: str, **recorded: Any) -> str:
         """Store a durable run over the same rows and return its id. `recorded` is kept with its description."""
         await self._learn()
-        todos = await self._rows.slices(self.rows_at_once, computed=self._is_computed)
+        todos = await self._rows.slices(self.rows_at_once, computed=not self._is_external)
         spec = {**self._spec(), **recorded, "retry": msgspec.to_builtins(self._plan.retry)}
         # No other process can continue a run whose strategy is an object of this one.
         if self.given_strategy is not None:
@@ -241,7 +242,7 @@ class FillRun:
         answer = await self._prepared()
         self._slice = part
         # A computed row waits for nothing, so it need not take turns.
-        if not self._is_computed:
+        if self._is_external:
             self._gate = gate
         self._run_id, self._proposal_id = part.run_id, proposal_id
         self._proposals.run_id = self._run_id
@@ -586,7 +587,7 @@ class FillRun:
 
     def _write(self, batch: WriteBatch, finished: bool) -> Coroutine[Any, Any, None]:
         # A formula fills rows too fast to report them one by one.
-        if self._is_computed and not finished:
+        if not self._is_external and not finished:
             batch.events.append(Progress(stage="computing"))
         return self._written_down(batch, self._state(finished), self._meter.usage)
 
@@ -624,7 +625,7 @@ class FillRun:
             cells=cells or {},
         )
         self.watch(news)
-        if self._slice is not None and not self._is_computed:
+        if self._slice is not None and self._is_external:
             # For watchers in other processes.
             self._buffer.tell(news.drop_evidence())
 

@@ -140,16 +140,25 @@ class RowAnswer:
 
 
 class ProposalBuilder:
-    """Turns answers into proposed cells. `cap` returns the cap on spending once it is reached. With `must_prove` a
-    value without a quote is refused. With `keeps` the cells were filled before, and stay as they are if no source
-    answered; `is_external` says that there are sources to ask."""
+    """Turns answers into proposed cells. `cap` returns the cap on spending once it is reached. With
+    `marks_unquoted` a value without a quote says so and is never high; if also `strict`, it is refused. With `keeps`
+    the cells were filled before, and stay as they are if no source answered; `is_external` says that there are sources
+    to ask."""
 
     def __init__(
-        self, buffer: WriteBuffer, cap: Callable[[], str], *, must_prove: bool, keeps: bool, is_external: bool
+        self,
+        buffer: WriteBuffer,
+        cap: Callable[[], str],
+        *,
+        marks_unquoted: bool,
+        strict: bool,
+        keeps: bool,
+        is_external: bool,
     ) -> None:
         self._buffer = buffer
         self._cap = cap
-        self._must_prove = must_prove
+        self._marks_unquoted = marks_unquoted
+        self._strict = strict
         self._keeps = keeps
         self._is_external = is_external
         self._skipped_rows: list[SkippedRow] = []
@@ -207,8 +216,12 @@ class ProposalBuilder:
         return cells
 
     def _checked(self, finding: Finding) -> Finding:
-        if self._must_prove and finding.value is not None and not any(each.quote for each in finding.evidence):
-            finding = Finding(field=finding.field, reason="error", error="a value without a quote that states it")
+        if self._marks_unquoted and finding.value is not None and not any(each.quote for each in finding.evidence):
+            if self._strict:
+                finding = Finding(field=finding.field, reason="error", error="a value without a quote that states it")
+            else:
+                error = " ".join(filter(None, (finding.error, "No quote states it.")))
+                finding = msgspec.structs.replace(finding, confidence=min(finding.confidence, 0.75), error=error)
         # These may only mean that the budget ran out while the row was in progress.
         if self._cap() and finding.value is None and finding.reason in (None, "not_found", "error"):
             finding = msgspec.structs.replace(finding, reason="over_budget")

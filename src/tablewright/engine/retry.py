@@ -93,7 +93,7 @@ class RetryLoop:
             assessment = assess_findings(wanted, found, self._policy.threshold)
             history.append(tried.attempt(feedback.attempt, columns, found, assessment))
             self._record(row.id, history[-1])
-            feedback = None if feedback.is_last else self._next(first, history)
+            feedback = None if feedback.is_last or work.is_exhausted else self._next(first, history)
             if feedback is not None:
                 trace.focus = feedback.focus
                 trace(Step(type="thinking", detail=describe_attempt(feedback), data={"attempt": feedback.attempt}))
@@ -139,6 +139,7 @@ class StatelessAnswer:
 
 class StatelessRow:
     remembers = False
+    is_exhausted = False
 
     def __init__(self, answer: Answer, row: Row, tell: Tell, names: Sequence[str]) -> None:
         self._answer = answer

@@ -72,7 +72,7 @@ class FillOptions(Request, frozen=True, kw_only=True):
     strategy: Annotated[
         Name,
         msgspec.Meta(
-            description="How each row is answered: lookup (one search a row), research (many steps, expensive), "
+            description="How each row is answered: lookup (search results only), research (many steps, expensive), "
             "pipeline (search, read, check), documents (the user's own), transform (from the row itself), computation, "
             "or an installed one. Default: a formula is computed, a question is answered by pipeline (sources docs: "
             "documents)."

@@ -17,7 +17,8 @@ from tablewright.strategies.compute import (
     is_turn_over,
     let_others_work,
 )
-from tablewright.strategies.strategy import Answer, Expected, Need, Strategy, Task, Tell, Tools
+from tablewright.strategies.effort import Expected
+from tablewright.strategies.strategy import Answer, Need, Strategy, Task, Tell, Tools
 
 if TYPE_CHECKING:
     from tablewright.strategies.verbal_formula import VerbalFormula

@@ -23,9 +23,10 @@ from tablewright.extraction.subject import SUBJECT_SCORES, Subject, score_subjec
 from tablewright.llm.tasks.decision import fall_back
 from tablewright.llm.tasks.read import ReadDocument, ReadRow, RowReading, RowToRead
 from tablewright.messages.catalogue import PageText
+from tablewright.strategies.effort import Expected
 from tablewright.strategies.investigation import READ_ROW_TASK, RowInvestigation
 from tablewright.strategies.row_answers import RowAnswers, RowAttempt
-from tablewright.strategies.strategy import Answer, Expected, Need, Parameter, Strategy, Task, Tools
+from tablewright.strategies.strategy import Answer, Need, Parameter, Strategy, Task, Tools
 from tablewright.values.comparable_value import make_comparable_date
 from tablewright.values.dates import read_date
 

@@ -36,8 +36,9 @@ from tablewright.llm.tasks.translate_formula import FormulaToTranslate, Translat
 from tablewright.llm.tasks.write_cells import CellsToWrite, WriteCells
 from tablewright.llm.text_budget import TEXT_LIMITS
 from tablewright.llm.tokens import estimate_tokens
+from tablewright.strategies.effort import Effort, Expected
 from tablewright.strategies.request_batcher import rows_per_call
-from tablewright.strategies.strategy import Effort, Expected, Need, Task, Tools
+from tablewright.strategies.strategy import Need, Task, Tools
 from tablewright.strategies.subject import group_by_subject, subject_columns
 
 if TYPE_CHECKING:

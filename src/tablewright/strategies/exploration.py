@@ -16,6 +16,7 @@ from tablewright.llm.tasks.answer_with_tools import Reply
 from tablewright.llm.tasks.choose_pages import Offer
 from tablewright.llm.text_budget import TEXT_LIMITS
 from tablewright.strategies.investigation import RowInvestigation
+from tablewright.web.fetch.guard import registrable_domain
 from tablewright.web.source import Hit
 
 
@@ -211,13 +212,27 @@ class Exploration:
         while self._searches < self.limits.angles and self._steps_left > 0 and self._angles:
             new += await self._next_angle()
         # At least one page is read, even where nothing must be compared: a snippet alone may leave out a condition.
-        missing = max(0, min(max(1, self.limits.cross) - len(self.investigation.pages), self._steps_left))
-        offers = self.investigation.offers()[:missing] if missing else ()
+        offers = self._offers_to_compare(max(1, self.limits.cross))
         if not offers:
             # An answer that was found needs no further search results without a page to compare.
             return self._new_results(new) if new and not found else ""
         self._number(offers)
         return await self._read([offer.origin for offer in offers])
+
+    def _offers_to_compare(self, most: int) -> list[Offer]:
+        """Return what must be read to have so many sites or, where there are not so many, pages."""
+        read = self.investigation.pages.values()
+        sites = {page.domain for page in read}
+        left = most - len(sites)
+        of_new_sites: list[Offer] = []
+        others: list[Offer] = []
+        for offer in self.investigation.offers():
+            site = registrable_domain(offer.origin)
+            (others if site in sites else of_new_sites).append(offer)
+            sites.add(site)
+        chosen = of_new_sites[: max(0, left)]
+        chosen += others[: max(0, most - len(read) - len(chosen))]
+        return chosen[: max(0, self._steps_left)]
 
     async def _next_angle(self) -> list[Hit]:
         while self._angles and self._steps_left > 0:

@@ -1,5 +1,5 @@
-"""The `lookup` strategy: a fact from search results alone. At most two searches; snippets are the source, no page is
-opened."""
+"""The `lookup` strategy: a fact from search results alone. At most two searches, over all attempts; snippets are the
+source, no page is opened."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ from collections.abc import Collection, Sequence
 
 from tablewright.domain.model import Field, Finding
 from tablewright.messages.catalogue import PageText
+from tablewright.strategies.effort import Expected
 from tablewright.strategies.investigation import RowInvestigation
 from tablewright.strategies.row_answers import PerFieldAnswers
-from tablewright.strategies.strategy import Answer, Expected, Feedback, Need, Strategy, Task, Tools
+from tablewright.strategies.strategy import Answer, Feedback, Need, Strategy, Task, Tools
 
 # A second search with other words may help; after it, opening pages (`pipeline`) is the better way.
 SEARCHES_PER_FIELD = 2
@@ -18,7 +19,7 @@ SEARCHES_PER_FIELD = 2
 class LookupStrategy(Strategy):
     name = "lookup"
     display_name: PageText[str] = "Quick Lookup"
-    summary: PageText[str] = "One search per row and its best pages. Quick and cheap."
+    summary: PageText[str] = "Reads search results and opens no page. Quick and cheap."
     max_steps = SEARCHES_PER_FIELD
     # Each call waits for searches, as many at once; more would only hit the limits of the search engine.
     concurrency = 3
@@ -37,10 +38,13 @@ class LookupStrategy(Strategy):
 
 
 class LookupAnswers(PerFieldAnswers):
+    def is_exhausted(self, investigation: RowInvestigation) -> bool:
+        return len(investigation.queries) >= SEARCHES_PER_FIELD
+
     async def answer_field(
         self, field: Field, investigation: RowInvestigation, queries: Sequence[str], feedback: Feedback
     ) -> Finding:
-        for query in queries[:SEARCHES_PER_FIELD]:
+        for query in queries[: SEARCHES_PER_FIELD - len(investigation.queries)]:
             await investigation.search(query)
             await investigation.read((field,), investigation.new_snippets())
             if investigation.has(field):

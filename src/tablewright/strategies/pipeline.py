@@ -17,10 +17,11 @@ from tablewright.domain.retrieved import Retrieved
 from tablewright.domain.text import drop_tried_queries
 from tablewright.llm.tasks.plan_patterns import PatternsToPlan
 from tablewright.messages.catalogue import PageText
+from tablewright.strategies.effort import Expected
 from tablewright.strategies.investigation import RowInvestigation
 from tablewright.strategies.request_batcher import rows_per_call
 from tablewright.strategies.row_answers import PatternGenerator, RowAnswers, RowAttempt
-from tablewright.strategies.strategy import ROWS_PER_CALL, Expected, Need, Strategy, Task, Tools
+from tablewright.strategies.strategy import ROWS_PER_CALL, Need, Strategy, Task, Tools
 from tablewright.strategies.subject import allow_queries, fill_patterns, identifying_columns, other_columns, require_web
 
 # More pages rarely change an answer, and each costs a fetch and tokens.

@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING
 from tablewright.domain.model import Field, Finding
 from tablewright.llm.tasks.answer_with_tools import COMPREHENSIVE_INSTRUCTIONS, EXPLORATORY_INSTRUCTIONS
 from tablewright.messages.catalogue import PageText
+from tablewright.strategies.effort import Expected
 from tablewright.strategies.exploration import Exploration, ExplorationLimits
 from tablewright.strategies.investigation import SURE_SCORE, RowInvestigation
 from tablewright.strategies.row_answers import PerFieldAnswers
-from tablewright.strategies.strategy import Answer, Expected, Feedback, Need, Parameter, Strategy, Task, Tools
+from tablewright.strategies.strategy import Answer, Feedback, Need, Parameter, Strategy, Task, Tools
 
 if TYPE_CHECKING:
     from tablewright.llm.model import LanguageModel
@@ -75,6 +76,7 @@ class ResearchAnswers(PerFieldAnswers):
         super().__init__(task, tools)
         self._is_thorough = task.params["thoroughness"] == THOROUGH
         self._limits = make_exploration_limits(task)
+        self.least_queries = self._limits.angles
         self._explorer = make_explorer(tools.model, INSTRUCTIONS[task.params["thoroughness"]])
 
     async def answer_field(

@@ -110,6 +110,10 @@ class RowAnswers:
     async def answer(self, attempt: RowAttempt) -> Sequence[Finding]:
         raise NotImplementedError
 
+    def is_exhausted(self, investigation: RowInvestigation) -> bool:
+        """Return True if no further attempt may look for more."""
+        return False
+
     async def __call__(self, row: Row, tell: Tell) -> Sequence[Finding]:
         return await self.begin(row, tell).attempt(FIRST_ATTEMPT)
 
@@ -144,9 +148,15 @@ class InvestigatedRow:
         self._row = row
         self._investigations = investigations
 
+    @property
+    def is_exhausted(self) -> bool:
+        return all(map(self._answers.is_exhausted, self._investigations))
+
     async def attempt(self, feedback: Feedback) -> Sequence[Finding]:
         findings: list[Finding] = []
         for investigation in self._investigations:
+            if self._answers.is_exhausted(investigation):
+                continue
             fields = tuple(field for field in investigation.fields if feedback.wants(field.name))
             column = investigation.subject.column
             # A question about an empty cell has no subject to search for.
@@ -162,7 +172,10 @@ class InvestigatedRow:
 
 
 class PerFieldAnswers(RowAnswers):
-    """Answers the fields of a row one by one; weak fields are looked for again with other queries."""
+    """Answers the fields of a row one by one; weak fields are looked for again with other queries. The first attempt
+    has `least_queries` if there are so many."""
+
+    least_queries = 1
 
     def __init__(self, task: Task, tools: Tools) -> None:
         super().__init__(task, tools, require_web(tools), apart=True)
@@ -192,6 +205,8 @@ class PerFieldAnswers(RowAnswers):
             feedback.avoid_patterns,
         )
         patterns = await self._generator.plan(asked, investigation.note)
+        if len(patterns) < self.least_queries and not asked.is_again:
+            patterns = tuple(dict.fromkeys((*patterns, *PlanPatterns().fallback(asked))))[: self.least_queries]
         of_pattern = {p: fill_patterns((p,), subject, attempt.row, (field,)) for p in patterns}
         investigation.patterns |= {query: p for p, queries in of_pattern.items() for query in queries}
         queries = fill_patterns(patterns, subject, attempt.row, (field,))

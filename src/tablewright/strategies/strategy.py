@@ -6,7 +6,8 @@ entry points of the group `tablewright.strategies`: a subclass of `Strategy` wit
     def register(row):
         return requests.get(ADDRESS, params={"q": row["Company"]}).json()    # {"Seat": "Aldermoor", "Staff": 31}
 
-It may be `async`, and may return findings, which have evidence, instead of values.
+It may be `async`, may return findings, which have evidence, instead of values, and may take an `AskedRow` as a second
+argument. `declare_strategy` declares for it what a class has as attributes and methods.
 """
 
 from __future__ import annotations
@@ -18,7 +19,8 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapp
 from contextlib import asynccontextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, runtime_checkable
+from functools import partial
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, TypedDict, TypeVar, Unpack, runtime_checkable
 
 from tablewright.domain.fieldspec import fill_template, list_placeholders
 from tablewright.domain.model import Attempt, Field, Finding, Row, Step, Struct, Table, WeakColumn, column_key
@@ -26,6 +28,7 @@ from tablewright.domain.text import cell_text
 from tablewright.errors import UsageError
 from tablewright.llm.text_budget import TEXT_LIMITS
 from tablewright.plugins import Plugin, find_plugins, is_plain_function, plugin_names, suggest_plugin
+from tablewright.strategies.effort import Expected
 from tablewright.threads import run_in_foreign_thread
 from tablewright.wait_queue import WaitQueue, place_in_run
 from tablewright.web.breaker import WatchedSource, watch_model
@@ -41,10 +44,6 @@ if TYPE_CHECKING:
 ENTRY_POINT_GROUP = "tablewright.strategies"
 
 Kind: TypeAlias = Literal["enrichment", "action"]
-
-
-RowFunctionResult: TypeAlias = "Mapping[str, Any] | Sequence[Finding]"
-RowFunction: TypeAlias = "Callable[[dict[str, Any]], RowFunctionResult | Awaitable[RowFunctionResult]]"
 
 
 class Tell(Protocol):
@@ -143,10 +142,15 @@ class Trace:
 
     def __call__(self, step: Step, *fields: str) -> None:
         # Refused here, where the trace of the error still names the strategy.
-        if not isinstance(step, Step):
-            raise TypeError(f"a {type(step).__name__} is not a Step")
-        self.steps.append((step, fields or self.focus))
+        self.steps.append((require_step(step), fields or self.focus))
         self._feed.add(self._row, step)
+
+
+def require_step(step: object) -> Step:
+    """Return the step; raise TypeError for anything else, which a plugin may pass."""
+    if not isinstance(step, Step):
+        raise TypeError(f"a {type(step).__name__} is not a Step")
+    return step
 
 
 # Answers one row: reports its steps, and returns a finding for each of the fields. An answer that holds resources for
@@ -202,35 +206,6 @@ class Task(Struct, frozen=True, gc=True):
         return fill_template(field.question, {name: cell_text(cell) for name, cell in cells.items()}).strip()
 
 
-class Effort(Struct, frozen=True):
-    """The expected use of services; fractions if they are not always needed."""
-
-    calls: float = 0.0
-    """Calls of a model."""
-    input_tokens: float = 0.0
-    output_tokens: float = 0.0
-    searches: float = 0.0
-    pages: float = 0.0
-
-    def __add__(self, other: Effort) -> Effort:
-        return Effort(**{name: getattr(self, name) + getattr(other, name) for name in self.__struct_fields__})
-
-    def __mul__(self, times: float) -> Effort:
-        return Effort(**{name: getattr(self, name) * times for name in self.__struct_fields__})
-
-
-class Expected(Struct, frozen=True):
-    """The expected effort of a strategy: for one row, and once for the table, however many rows it has.
-
-    `again` and `again_once` are the same for a further attempt at weak columns.
-    """
-
-    row: Effort = Effort()
-    once: Effort = Effort()
-    again: Effort = Effort()
-    again_once: Effort = Effort()
-
-
 class Strategy:
     name: str
     """The value of --strategy."""
@@ -280,55 +255,10 @@ class Strategy:
         raise NotImplementedError
 
 
-class FunctionStrategy(Strategy):
-    needs_identity = False
-
-    def __init__(self, function: RowFunction, name: str = "") -> None:
-        self._function = function
-        self.name = self.display_name = name or getattr(function, "__name__", type(function).__name__)
-
-    def prepare(self, task: Task, tools: Tools) -> Answer:
-        async def answer(row: Row, tell: Tell) -> Sequence[Finding]:
-            known = await call_row_function(
-                self._function, {each.name: row.cell(each.name).value for each in task.table.fields}
-            )
-            found = {each.field: each for each in self._findings(known)}
-            note = f"{self.name} returned {', '.join(found) or 'nothing'} for this row."
-            return [
-                found.get(each.name, Finding(field=each.name, reason="not_found", error=note)) for each in task.fields
-            ]
-
-        return answer
-
-    def _findings(self, known: Any) -> list[Finding]:
-        # A program that gives a value without a source is trusted, but less than a good quote.
-        if isinstance(known, Mapping):
-            return [
-                value if isinstance(value, Finding) else Finding(field=name, value=value, confidence=0.9)
-                for name, value in known.items()
-                if value is not None
-            ]
-        if isinstance(known, Sequence) and all(isinstance(each, Finding) for each in known):
-            return list(known)
-        raise UsageError(
-            f"{self.name} returned {type(known).__name__} for a row.",
-            advice="It must return a dictionary of values by column, or a list of findings.",
-        )
-
-
 async def close_answer(answer: Answer) -> None:
     close = getattr(answer, "close", None)
     if close is not None:
         await close()
-
-
-async def call_row_function(function: Callable[..., Any], *arguments: Any) -> Any:
-    """Return the result of a function: await a coroutine, run any other in a thread."""
-    if inspect.iscoroutinefunction(function):
-        return await function(*arguments)
-    # Foreign code may block; it must not hold up the event loop.
-    result = await run_in_foreign_thread(function, *arguments)
-    return await result if inspect.isawaitable(result) else result
 
 
 def list_installed_strategies(kind: Kind | None = None) -> dict[str, Strategy | UsageError]:
@@ -357,7 +287,7 @@ def find_strategy(name: str) -> Strategy:
 def load_strategy(entry: Plugin) -> Strategy:
     try:
         added = entry.load()
-        strategy = FunctionStrategy(added, entry.name) if is_plain_function(added) else added()
+        strategy = FunctionStrategy(added, entry.name) if is_plain_function(added, 1, 2) else added()
     except Exception as error:
         # Code of another package may raise anything.
         problem = f"{type(error).__name__}: {error}"
@@ -456,6 +386,10 @@ class RowWork(Protocol):
 
     remembers: bool
 
+    @property
+    def is_exhausted(self) -> bool:
+        """True if a further attempt could look nowhere else."""
+
     async def attempt(self, feedback: Feedback) -> Sequence[Finding]: ...
 
 
@@ -514,3 +448,167 @@ OpenTools: TypeAlias = Callable[[Collection[Need]], Awaitable[Tools]]
 
 async def open_no_tools(needs: Collection[Need]) -> Tools:
     return NO_TOOLS
+
+
+# ── functions as strategies ──────────────────────────────────────────────────────────────────────────────────────────
+
+RowFunctionResult: TypeAlias = "Mapping[str, Any] | Sequence[Finding]"
+RowFunction: TypeAlias = "Callable[..., RowFunctionResult | Awaitable[RowFunctionResult]]"
+"""Takes the values of a row by column and, if it has two parameters without a default, a `AskedRow`."""
+
+
+class FunctionOptions(TypedDict, total=False):
+    """The attributes of `Strategy` that a function may declare. For a method, a value stands for a function that
+    returns it."""
+
+    display_name: str
+    summary: str
+    kind: Kind
+    max_steps: int
+    concurrency: int
+    shares_calls: bool
+    needs_identity: bool
+    repeats: bool
+    parameters: Sequence[Parameter]
+    needs: Collection[Need] | Callable[[Task], Collection[Need]]
+    columns: Collection[str] | Callable[[Task], Collection[str] | None]
+    calls_at_once: Callable[[Task], int]
+    rows_at_once: Callable[[Task, int], int]
+    expected: Expected | Callable[[Task, Tools], Expected | None]
+
+
+AnyFunction = TypeVar("AnyFunction", bound="Callable[..., Any]")
+
+
+def declare_strategy(**options: Unpack[FunctionOptions]) -> Callable[[AnyFunction], AnyFunction]:
+    """Declare for a row function what a `Strategy` has as attributes and methods."""
+    if unknown := ", ".join(options.keys() - FunctionOptions.__annotations__.keys()):
+        raise TypeError(f"declare_strategy() takes no {unknown}")
+
+    def declare(function: AnyFunction) -> AnyFunction:
+        vars(function)["strategy_options"] = options
+        return function
+
+    return declare
+
+
+@dataclass(frozen=True, kw_only=True)
+class AskedRow:
+    """A row as a function is asked about it: its second argument."""
+
+    row: Row
+    fields: tuple[Field, ...]
+    """The columns to answer."""
+    task: Task
+    tools: Tools
+    feedback: Feedback
+    tell: Tell
+
+    @property
+    def params(self) -> Mapping[str, str]:
+        return self.task.params
+
+    def question(self, field: Field) -> str:
+        """Return the question of a column with the row's values in place of {Column}."""
+        return self.task.question(field, self.row)
+
+
+class FunctionStrategy(Strategy):
+    needs_identity = False
+
+    def __init__(self, function: RowFunction, name: str = "") -> None:
+        self._function = function
+        self.name = name or getattr(function, "__name__", type(function).__name__)
+        self.display_name = self.name
+        for option, value in getattr(function, "strategy_options", {}).items():
+            is_method = callable(getattr(Strategy, option, None))
+            setattr(self, option, partial(_call_or_return, value) if is_method else value)
+
+    def prepare(self, task: Task, tools: Tools) -> Answer:
+        return FunctionAnswer(self.name, self._function, task, tools, self.columns(task))
+
+
+def _call_or_return(value: Any, *arguments: Any) -> Any:
+    return value(*arguments) if callable(value) else value
+
+
+class FunctionAnswer:
+    """Answers rows with a function, which gets the feedback of a further attempt."""
+
+    has_stronger = False
+
+    def __init__(
+        self, name: str, function: RowFunction, task: Task, tools: Tools, columns: Collection[str] | None
+    ) -> None:
+        self._name = name
+        self._function = function
+        self._task = task
+        self._tools = tools
+        self._columns = [each.name for each in task.table.fields if columns is None or each.name in columns]
+        kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+        parameters = inspect.signature(function).parameters.values()
+        self._takes_request = sum(each.kind in kinds and each.default is each.empty for each in parameters) > 1
+
+    async def __call__(self, row: Row, tell: Tell) -> Sequence[Finding]:
+        return await self.begin(row, tell).attempt(FIRST_ATTEMPT)
+
+    def begin(self, row: Row, tell: Tell) -> RowWork:
+        return FunctionRow(self, row, tell)
+
+    async def ask(self, row: Row, tell: Tell, feedback: Feedback) -> Sequence[Finding]:
+        wanted = tuple(
+            each for each in self._task.fields if row.cell(each.name).needs_work and feedback.wants(each.name)
+        )
+        arguments: list[Any] = [{name: row.cell(name).value for name in self._columns}]
+        if self._takes_request:
+            tell = tell if inspect.iscoroutinefunction(self._function) else _tell_from_thread(tell)
+            asked = AskedRow(row=row, fields=wanted, task=self._task, tools=self._tools, feedback=feedback, tell=tell)
+            arguments.append(asked)
+        found = {each.field: each for each in self._findings(await _call_row_function(self._function, *arguments))}
+        note = f"{self._name} returned {', '.join(found) or 'nothing'} for this row."
+        return [found.get(each.name, Finding(field=each.name, reason="not_found", error=note)) for each in wanted]
+
+    def _findings(self, known: Any) -> list[Finding]:
+        # A program that gives a value without a source is trusted, but less than a good quote.
+        if isinstance(known, Mapping):
+            return [
+                value if isinstance(value, Finding) else Finding(field=name, value=value, confidence=0.9)
+                for name, value in known.items()
+                if value is not None
+            ]
+        if isinstance(known, Sequence) and all(isinstance(each, Finding) for each in known):
+            return list(known)
+        raise UsageError(
+            f"{self._name} returned {type(known).__name__} for a row.",
+            advice="It must return a dictionary of values by column, or a list of findings.",
+        )
+
+
+@dataclass(frozen=True)
+class FunctionRow:
+    answer: FunctionAnswer
+    row: Row
+    tell: Tell
+    remembers = False
+    is_exhausted = False
+
+    async def attempt(self, feedback: Feedback) -> Sequence[Finding]:
+        return await self.answer.ask(self.row, self.tell, feedback)
+
+
+async def _call_row_function(function: Callable[..., Any], *arguments: Any) -> Any:
+    """Return the result of a function: await a coroutine, run any other in a thread."""
+    if inspect.iscoroutinefunction(function):
+        return await function(*arguments)
+    # Foreign code may block; it must not hold up the event loop.
+    result = await run_in_foreign_thread(function, *arguments)
+    return await result if inspect.isawaitable(result) else result
+
+
+def _tell_from_thread(tell: Tell) -> Tell:
+    loop = asyncio.get_running_loop()
+
+    def tell_soon(step: Step, *fields: str) -> None:
+        loop.call_soon_threadsafe(tell, require_step(step), *fields)
+
+    return tell_soon

@@ -15,7 +15,7 @@ from tablewright.llm.budget import Budget, spend_of_usage
 from tablewright.llm.spec import BUILTIN
 from tablewright.settings import Settings
 from tablewright.store.store import Store
-from tablewright.strategies.strategy import NO_TOOLS, Need, Tools
+from tablewright.strategies.strategy import Need, Tools
 from tablewright.web.breaker import CircuitBreaker
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ class Toolbox:
         """Return the tools needed, with the documents of `seen`, the store as one person sees it; without it, with
         all."""
         if not needs:
-            return NO_TOOLS
+            return Tools(strict=self._strict)
         places = read_source_places(self._settings)
         if "model" in needs and self._model is None:
             self._model = await self._open_model(self._settings, self._given.model)

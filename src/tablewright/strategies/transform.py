@@ -16,18 +16,9 @@ from tablewright.llm.tasks.write_cells import BASIS_CONFIDENCE, CellsToWrite, Wr
 from tablewright.llm.text_budget import TEXT_LIMITS, cell_room, cut_text
 from tablewright.messages.catalogue import PageText
 from tablewright.strategies.compute import describe_empty_inputs, make_failed_finding
+from tablewright.strategies.effort import Expected
 from tablewright.strategies.request_batcher import RequestBatcher, rows_per_call
-from tablewright.strategies.strategy import (
-    ROWS_PER_CALL,
-    Answer,
-    Expected,
-    Feedback,
-    Need,
-    Strategy,
-    Task,
-    Tell,
-    Tools,
-)
+from tablewright.strategies.strategy import ROWS_PER_CALL, Answer, Feedback, Need, Strategy, Task, Tell, Tools
 
 
 class TransformStrategy(Strategy):
@@ -193,6 +184,7 @@ class TransformRow:
     """One row in progress; it is written once, with the notes that people left on its cells."""
 
     remembers = False
+    is_exhausted = False
 
     def __init__(self, writer: CellWriter, row: Row, tell: Tell) -> None:
         self._writer = writer

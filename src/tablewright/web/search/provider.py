@@ -97,7 +97,7 @@ def find_search_provider(setting: str, *, api_key: str, client: httpx2.AsyncClie
             advice=suggest_plugin(name, ["sample", *plugin_names("tablewright.search")]),
         )
     added = _load_provider(found[0])
-    if is_plain_function(added):
+    if is_plain_function(added, 1):
         return FunctionSearch(added)
     made: SearchProvider = added(argument.strip(), find_search_key(name.strip().lower(), setting, api_key), client)
     return made

@@ -50,8 +50,9 @@ from tablewright.llm.text_budget import TEXT_LIMITS
 from tablewright.store.records import clean_for_storage, utc_now
 from tablewright.store.store import Store
 from tablewright.strategies import estimates as assumed
+from tablewright.strategies.effort import Effort, Expected
 from tablewright.strategies.pipeline import OwnPagesStrategy
-from tablewright.strategies.strategy import Effort, Expected, Task, Tools
+from tablewright.strategies.strategy import Task, Tools
 from tablewright.values.money import BUNDLED_RATES, ExchangeRates
 from tablewright.web.provenance import Provenance, track_provenance
 from tablewright.workflows.find.entities import (
