@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -11,6 +12,7 @@ from typing import Any
 import pytest
 
 from tablewright.domain.reply import make_lookup_form
+from tablewright.llm.tokens import estimate_tokens
 from tablewright.messages.catalogue import localize_figure
 from tablewright.operations.ask import AskDocuments, ask_documents
 from tablewright.operations.documents import AnnotateDocuments, ListFacts, annotate_documents, list_facts
@@ -252,6 +254,34 @@ async def test_before_many_documents_are_read_the_person_is_asked(library: Libra
         (run,) = [each for each in await services.jobs.all() if each.kind == "enrich"]
         assert (run.status, run.usage.input_tokens > 0) == ("done", True)
         assert not run.owner.endswith(UNREGISTERED_SUFFIX), "others can watch, stop and resume it"
+
+
+@pytest.mark.parametrize("words", [0, 3_000])
+async def test_an_estimate_is_made_of_the_real_lengths_of_the_documents(
+    empty: Library, endpoint: Endpoint, words: int
+) -> None:
+    asked = "What did we pay in total?"
+    total = column("Total", "money", "What is the total?")
+    planned = plan(asked, action="table", of=["receipt"], columns=[total], aggregate="sum", aggregate_column="Total")
+    endpoint.otherwise = reader({asked: planned})
+    papers = empty.folder / "papers"
+    papers.mkdir()
+    for number in range(1, 31):
+        text = f"RECEIPT No. {number}\nCorner Garage\n\n{'and so on, ' * words}\n\nTotal: EUR 9.00\n"
+        (papers / f"r{number}.txt").write_text(text)
+    library = empty.with_model(endpoint)
+    library.settings = replace(library.settings, documents_unasked="5")
+    async with library.open() as services:
+        await add_documents(services, [papers], kind="receipt")
+        waiting = await asked_of(services, asked)
+        found = re.search(r"([\d,]+) to ([\d,]+) tokens", waiting.clarification)
+        assert found, waiting.clarification
+        low, high = (int(each.replace(",", "")) for each in found.groups())
+        agreed = AskDocuments(question=asked, conversation=waiting.conversation, agreed=True)
+        assert (await ask_documents(services, agreed)).count == 30
+    sent = [json.dumps(each.body) for each in endpoint.asked if READING in sent_to(each)]
+    tokens = 0.8 * sum(map(estimate_tokens, sent))
+    assert tokens / 2 <= (low + high) / 2 <= 2 * tokens
 
 
 async def test_a_long_reading_that_is_stopped_keeps_what_was_read(library: Library, endpoint: Endpoint) -> None:

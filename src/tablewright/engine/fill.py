@@ -111,7 +111,12 @@ class FillRun:
         self._table = table
         self._fields = tuple(plan.fields)
         self._strategy = strategy
-        self._task = Task(table=table, fields=self._fields, params=check_params(strategy, plan.params))
+        self._task = Task(
+            table=table,
+            fields=self._fields,
+            params=check_params(strategy, plan.params),
+            text_sizes=tuple(plan.text_sizes),
+        )
         self._tools = tools
         self._only = plan.only
         self._rows = Rows(
@@ -321,12 +326,13 @@ class FillRun:
         task = self._task
         if a_row < len(self._fields):
             fields = tuple(field for field in self._fields if field in likely)
-            task = Task(table=self._table, fields=fields, params=self._task.params)
+            task = msgspec.structs.replace(task, fields=fields)
         expected = self._strategy.expected(task, self._tools)
         if expected is None:
             expected = estimate_unknown_strategy(task, self._tools, self._strategy.needs(task))
-        # Only runs with as many open cells a row tell what such a row takes (see `a_row`).
-        past = await self._store.runs.find_similar("enrich", self._shape())
+        # Only runs with as many open cells a row tell what such a row takes (see `a_row`). The sizes of the texts tell
+        # more than runs that read others.
+        past = await self._store.runs.find_similar("enrich", self._shape()) if not task.text_sizes else []
         return estimate_run(
             EstimateRequest(
                 rows=rows,

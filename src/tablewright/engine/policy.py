@@ -97,6 +97,8 @@ class FillPlan:
     """Avoid the queries and pages of earlier runs."""
     examples: Mapping[str, tuple[str, ...]] | None = None
     """The examples that the run started with; None if it starts now."""
+    text_sizes: Sequence[int] = ()
+    """See `Task`."""
     max_rows: int | None = None
     concurrency: int | None = None
     retry: RetryPolicy = SINGLE_ATTEMPT

@@ -216,13 +216,14 @@ def estimate_support_check(model: LanguageModel, subject: Subject, fields: Seque
 
 
 def estimate_shared_call(model: LanguageModel, prompt: Prompt, alone: Effort, rows: int) -> Effort:
-    """Return the effort of a row that shares its call, and the instructions, with others if its prompt is short."""
+    """Return the effort of a row that shares its call, with the instructions and the form of the reply, with others if
+    its prompt is short."""
     share = (
         1 / max(1.0, Assumed.BATCH_FULL * rows)
         if len(prompt.text) <= model.text_room // TEXT_LIMITS.shared_call_parts
         else 1.0
     )
-    saved = count_sent_tokens(prompt.instructions) * (1 - share)
+    saved = count_sent_tokens(prompt.instructions, *list_sent_schema(model, prompt)) * (1 - share)
     each = Effort(calls=share, input_tokens=alone.input_tokens - saved, output_tokens=alone.output_tokens)
     return each * (1 + Assumed.ASKED_TWICE)
 
@@ -234,14 +235,23 @@ def estimate_documents(task: Task, tools: Tools) -> Expected:
     row = Effort()
     for column, fields in group_by_subject(task).items():
         subject = sample_subject(task, column)
-        own = make_sample_text(Assumed.PAGE_CHARACTERS)
-        asked = RowToRead(subject=subject, fields=fields, sources=(own,), room=tools.model.text_room)
-        prompt = ReadDocument().prompt(asked)
-        alone = estimate_call(tools.model, prompt, *[WRITTEN["answer"]] * len(fields))
-        row += estimate_shared_call(tools.model, prompt, alone, TEXT_LIMITS.rows_per_call) + estimate_support_check(
-            tools.model, subject, fields
-        )
+        sizes = sample_sizes(task.text_sizes) or (Assumed.PAGE_CHARACTERS,)
+        for size in sizes:
+            own = make_sample_text(min(size, tools.model.text_room))
+            asked = RowToRead(subject=subject, fields=fields, sources=(own,), room=tools.model.text_room)
+            prompt = ReadDocument().prompt(asked)
+            alone = estimate_call(tools.model, prompt, *[WRITTEN["answer"]] * len(fields))
+            row += estimate_shared_call(tools.model, prompt, alone, TEXT_LIMITS.rows_per_call) * (1 / len(sizes))
+        row += estimate_support_check(tools.model, subject, fields)
     return Expected(row=row)
+
+
+def sample_sizes(sizes: Sequence[int]) -> Sequence[int]:
+    """Return sixteen sizes that stand for all: a mean would hide that some texts are too long to share a call."""
+    ordered, count = sorted(sizes), 16
+    return (
+        ordered if len(ordered) <= count else [ordered[(2 * n + 1) * len(ordered) // (2 * count)] for n in range(count)]
+    )
 
 
 # ── one question at a time ───────────────────────────────────────────────────────────────────────────────────────────
@@ -295,7 +305,7 @@ def estimate_exploration(
 
     tools = [SEARCH_TOOL, FETCH_TOOL]
     offered = [*(tool.description or "" for tool in tools), Reply.__doc__ or ""]
-    if sends_schema(model):
+    if not is_local_model(model):
         schemas = [*(tool.function_schema.json_schema for tool in tools), Reply.model_json_schema()]
         offered += map(json.dumps, schemas)
     offer = make_sample_offer()
@@ -376,19 +386,16 @@ def estimate_unknown_strategy(task: Task, tools: Tools, needs: Collection[Need])
 
 def estimate_call(model: LanguageModel, prompt: Prompt, *written: str, texts: str = "") -> Effort:
     """Return the effort of one call; `texts` are added to the prompt."""
-    asked = [prompt.instructions, prompt.text, texts]
-    if sends_schema(model):
-        asked.append(json.dumps(prompt.reply.model_json_schema()))
     return Effort(
         calls=1,
-        input_tokens=count_sent_tokens(*asked),
+        input_tokens=count_sent_tokens(prompt.instructions, prompt.text, texts, *list_sent_schema(model, prompt)),
         output_tokens=min(count_sent_tokens(*written), prompt.max_tokens),
     )
 
 
-def sends_schema(model: LanguageModel) -> bool:
-    """Return True if the form of the answer is part of the prompt; a local model gets it as a separate grammar."""
-    return not is_local_model(model)
+def list_sent_schema(model: LanguageModel, prompt: Prompt) -> list[str]:
+    """Return the form of the reply if it is part of the prompt; a local model gets it as a separate grammar."""
+    return [] if is_local_model(model) else [json.dumps(prompt.reply.model_json_schema())]
 
 
 def is_local_model(model: LanguageModel) -> bool:

@@ -198,6 +198,8 @@ class Task(Struct, frozen=True, gc=True):
     params: Mapping[str, str] = {}
     examples: Mapping[str, tuple[str, ...]] = {}
     """By field, values that people accepted or wrote, as examples of its form."""
+    text_sizes: tuple[int, ...] = ()
+    """The characters of the texts that the rows are read from, where they are known before: for estimates."""
 
     def question(self, field: Field, row: Row) -> str:
         """Return the field's question with the row's values in place of {Column}, in upper or lower case."""

@@ -179,11 +179,13 @@ class KindTables:
         # Stale cells of other columns are read in the same run: the document is opened anyway.
         others = {name for _, name in stale} - {field.name for field in wanted}
         read = [*wanted, *(field for field in table.fields if field.name in others)]
+        read_rows = {row_id for row_id, _ in only}
         filling = FillPlan(
             table,
             [msgspec.structs.replace(field, depends_on=(DOCUMENT.name,)) for field in read],
             "documents",
             only=only,
+            text_sizes=[each.characters for each in documents if rows[each.id].row_id in read_rows],
             concurrency=self._context.concurrency,
             policy=self._context.policy,
         )
