@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import chdir
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import httpx2
 import pytest
@@ -334,7 +335,10 @@ async def test_a_library_that_follows_redirects_is_stopped_all_the_same(
     assert built is not None
     for _ in range(2):  # the second time with a client that replaces the first, which was closed
         async with built:
-            library = built.agent_model.client
+            asked: Any = built.asked
+            while hasattr(asked, "wrapped"):
+                asked = asked.wrapped
+            library = asked.client
             http = getattr(library, "_client", None) or library._api_client._async_httpx_client
             http.follow_redirects = True
             with pytest.raises(TablewrightError, match="was issued for"):

@@ -25,7 +25,7 @@ EXTRA_MODULES = {
     "google": ("google.genai",),
     "postgres": ("psycopg",),
     "documents": ("numpy", "wordllama", "pypdfium2"),
-    "local": ("xllamacpp", "openai"),
+    "local": ("xllamacpp",),
     "ocr": ("rapidocr", "onnxruntime"),
     "parquet": ("pyarrow",),
     "pdf": ("reportlab",),

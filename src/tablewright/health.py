@@ -96,7 +96,7 @@ async def check_model(settings: Settings) -> Check:
         return Check(name="Model", ok=False, detail=error.what, advice=error.advice)
     if model is None:
         return Check(name="Model", ok=True, detail="no model: only plainly stated values are found")
-    known = settings.model_window or find_window_tokens(model.agent_model)
+    known = settings.model_window or find_window_tokens(model.asked)
     return Check(
         name="Model",
         ok=True,

@@ -19,6 +19,7 @@ from tablewright.errors import BadAnswer, ModelRefused, ModelUnavailable
 from tablewright.llm.build import build_model
 from tablewright.llm.model import LanguageModel
 from tablewright.llm.providers import openai
+from tablewright.llm.pydantic_ai_bridge import PydanticAIModel
 from tablewright.llm.retry import MIN_REST_SECONDS, Retrying
 from tablewright.llm.spec import Access
 from tablewright.llm.structured_output import StructuredOutput
@@ -50,7 +51,8 @@ def patient(endpoint: Endpoint, naps: Naps, **settings: Any) -> LanguageModel:
 def answering_as(respond: FunctionDef, naps: Naps) -> LanguageModel:
     """A model in this process, whose retries do not wait."""
     profile = ModelProfile(supports_json_schema_output=True, default_structured_output_mode="native")
-    retrying = Retrying(FunctionModel(respond, profile=profile), sleep=naps.sleep, jitter=lambda: 0.5, clock=naps.clock)
+    model = PydanticAIModel(FunctionModel(respond, profile=profile))
+    retrying = Retrying(model, sleep=naps.sleep, jitter=lambda: 0.5, clock=naps.clock)
     return LanguageModel(retrying, name="test")
 
 

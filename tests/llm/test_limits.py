@@ -18,6 +18,7 @@ from tablewright.llm.budget import Budget, Spend
 from tablewright.llm.build import build_model
 from tablewright.llm.cache import MemoryCache
 from tablewright.llm.model import LanguageModel
+from tablewright.llm.pydantic_ai_bridge import PydanticAIModel
 from tablewright.llm.rate_limit import RateLimited, RateLimits, RateWindow
 from tablewright.llm.wrappers import COOL_DOWN_SECONDS, CoolDown, Fallback
 from tablewright.settings import Settings
@@ -185,7 +186,7 @@ async def test_an_estimate_of_tokens_is_corrected_by_the_answer(naps: Naps) -> N
         return ModelResponse(parts=[TextPart('{"year": 1987}')], usage=usage)
 
     window = RateWindow(None, 210, naps.clock, naps.sleep)
-    model = LanguageModel(RateLimited(FunctionModel(reply), window), name="test")
+    model = LanguageModel(RateLimited(PydanticAIModel(FunctionModel(reply)), window), name="test")
     for _ in range(3):  # each may take more than 100
         await ask(model)
     assert naps.taken == []
@@ -245,11 +246,11 @@ async def test_a_refusal_and_an_empty_budget_are_not_taken_to_the_second_model(
 
 
 async def test_when_both_are_unavailable_both_reasons_are_said() -> None:
-    def failing(why: str) -> FunctionModel:
+    def failing(why: str) -> PydanticAIModel:
         async def reply(messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
             raise ModelUnavailable(why)
 
-        return FunctionModel(reply)
+        return PydanticAIModel(FunctionModel(reply))
 
     model = LanguageModel(Fallback(failing("One is away."), failing("Two is away.")), name="test")
     with pytest.raises(ModelUnavailable, match=r"One is away\. Two is away\."):
@@ -265,7 +266,7 @@ async def test_a_model_that_was_unavailable_rests_and_is_then_asked_again(naps: 
             raise ModelUnavailable("It is away.")
         return ModelResponse(parts=[TextPart('{"year": 1987}')])
 
-    model = LanguageModel(CoolDown(FunctionModel(reply), naps.clock), name="test")
+    model = LanguageModel(CoolDown(PydanticAIModel(FunctionModel(reply)), naps.clock), name="test")
     for _ in range(3):
         with pytest.raises(ModelUnavailable, match="It is away"):
             await ask(model)

@@ -12,6 +12,7 @@ from pydantic_ai.settings import ModelSettings
 from tablewright.domain.run import Usage, measure_usage
 from tablewright.llm.build import build_model
 from tablewright.llm.providers import anthropic, openai
+from tablewright.llm.pydantic_ai_bridge import AgentModel, PydanticAIModel
 from tablewright.llm.spec import Access
 from tablewright.llm.structured_output import StructuredOutput
 from tablewright.settings import Settings
@@ -81,7 +82,8 @@ async def test_anthropic_is_told_to_keep_the_instructions_and_not_the_row(
 
 async def test_a_conversation_with_tools_is_kept_as_it_grows(endpoint: Endpoint) -> None:
     endpoint.otherwise = message({"type": "text", "text": "1987"})
-    model = StructuredOutput(anthropic("claude-haiku-4-5", Access(base_url=endpoint.url, api_key="k")))
+    claude = PydanticAIModel(anthropic("claude-haiku-4-5", Access(base_url=endpoint.url, api_key="k")))
+    model = AgentModel(StructuredOutput(claude))
     agent = Agent(model, instructions="Find the year.")
 
     @agent.tool_plain
@@ -89,7 +91,7 @@ async def test_a_conversation_with_tools_is_kept_as_it_grows(endpoint: Endpoint)
         """Search the web."""
         return query
 
-    async with model:
+    async with claude:
         await agent.run("When was it founded?", model_settings=ModelSettings(max_tokens=500))
     body = endpoint.asked[0].body
     assert body["tools"][-1]["cache_control"]["type"] == "ephemeral"

@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from pydantic_ai import Agent
 
 from tablewright import extras
 from tablewright.errors import BadSetting
@@ -97,7 +98,7 @@ def test_a_missing_extra_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         build_model(Settings(model=f"local:{tmp_path / 'tiny.gguf'}"))
 
 
-def test_another_package_can_bring_a_provider(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_another_package_can_bring_a_provider(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "parrot_models.py").write_text(
         "from pydantic_ai.models.test import TestModel\n"
         "def parrot(argument, access):\n"
@@ -110,4 +111,4 @@ def test_another_package_can_bring_a_provider(tmp_path: Path, monkeypatch: pytes
     monkeypatch.syspath_prepend(str(tmp_path))
     built = build_model(Settings(model="parrot:hello", model_api_key="!"))
     assert built is not None
-    assert built.agent_model.custom_output_text == "hello!"
+    assert (await Agent(built.agent_model).run("Hi")).output == "hello!"

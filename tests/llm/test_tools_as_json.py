@@ -6,13 +6,12 @@ import json
 from collections.abc import Callable
 from typing import Literal
 
+import pytest
 from pydantic import BaseModel
 from pydantic_ai import Agent, ModelRetry, ToolOutput
 
 from tablewright.llm.build import build_model
 from tablewright.llm.cache import MemoryCache
-from tablewright.llm.spec import build_access, create_provider_model, parse_model_spec
-from tablewright.llm.structured_output import StructuredOutput
 from tablewright.settings import Settings
 from tests.llm.endpoint import Endpoint, answer
 
@@ -109,16 +108,15 @@ async def test_the_same_talk_is_bought_once(endpoint: Endpoint, settings: MakeSe
 
 
 async def test_a_provider_whose_tools_can_be_trusted_gets_them_as_tools(
-    endpoint: Endpoint, settings: MakeSettings
+    endpoint: Endpoint, settings: MakeSettings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     endpoint.replies = [answer("no tool called")]
-    values = settings()
-    spec = parse_model_spec(values.model)
-    assert spec is not None
-    model = StructuredOutput(create_provider_model(spec, build_access(values)))
+    monkeypatch.setenv("OPENAI_BASE_URL", endpoint.url)
+    model = build_model(settings(model_base_url="", model_api_key="k"))
+    assert model is not None
     async with model:
         try:
-            await agent_of(model).run("When?", retries=0)
+            await agent_of(model.agent_model).run("When?", retries=0)
         except Exception as error:
             assert "retries" in str(error)  # noqa: PT017 - the request is the subject
     sent = endpoint.asked[0].body

@@ -130,14 +130,14 @@ def average_past_effort(past: Sequence[Run], once: Effort) -> Effort:
 def is_paid(model: LanguageModel) -> bool:
     """Return True if the model's price is known and not zero."""
     # Any number of tokens will do: an unknown price is None and a free model costs 0.
-    return bool(price(model.agent_model, 1_000, 1_000))
+    return bool(price(model.asked, 1_000, 1_000))
 
 
 def estimate_dollars(model: LanguageModel | None, work: Effort) -> float | None:
     """Return the price of the work, or None if the model's price is unknown."""
     if model is None or not work.calls:
         return 0.0
-    likely = price(model.agent_model, round(work.input_tokens), round(work.output_tokens))
+    likely = price(model.asked, round(work.input_tokens), round(work.output_tokens))
     return None if likely is None else float(likely)
 
 

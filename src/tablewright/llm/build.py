@@ -14,20 +14,31 @@ Fallback        the second model, while the first is unavailable
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from msgspec import structs
-from pydantic_ai.models import Model
 
 from tablewright.llm.budget import Budget
 from tablewright.llm.cache import AnswerCache, Cached, MemoryCache
 from tablewright.llm.model import LanguageModel
 from tablewright.llm.pace import Slots
 from tablewright.llm.rate_limit import RateLimited, RateLimits
+from tablewright.llm.request import ChatModel
 from tablewright.llm.retry import Retrying
-from tablewright.llm.spec import Access, ModelSpec, ModelValues, build_access, create_provider_model, parse_model_spec
+from tablewright.llm.spec import (
+    Access,
+    ModelSpec,
+    ModelValues,
+    build_access,
+    create_provider_model,
+    parse_model_spec,
+)
 from tablewright.llm.structured_output import StructuredOutput
 from tablewright.llm.tokens import DEFAULT_WINDOW_TOKENS, find_window_tokens
 from tablewright.llm.wrappers import Budgeted, CoolDown, Fallback, Metered
+
+if TYPE_CHECKING:
+    from pydantic_ai.models import Model
 
 
 def build_model(
@@ -56,7 +67,7 @@ def build_model(
     options = WrapperOptions(cache, budget, limits or build_rate_limits(values), replay_only)
     access = build_access(values)
     second = parse_model_spec(values.model_fallback)
-    made = given or create_provider_model(spec, access)
+    made = create_provider_model(spec, access) if given is None else given
     first = wrap_model(made, spec, access, options, has_fallback=second is not None)
     model, name, window = first, str(spec), choose_window_tokens(first, access)
     if second is not None:
@@ -70,7 +81,7 @@ def build_model(
     return LanguageModel(model, name=name, cached=first if isinstance(first, Cached) else None, window=window)
 
 
-def choose_window_tokens(model: Model, access: Access) -> int:
+def choose_window_tokens(model: ChatModel, access: Access) -> int:
     return access.window or find_window_tokens(model) or DEFAULT_WINDOW_TOKENS
 
 
@@ -92,10 +103,12 @@ class WrapperOptions:
 
 
 def wrap_model(
-    model: Model, spec: ModelSpec, access: Access, options: WrapperOptions, *, has_fallback: bool = False
-) -> Model:
+    made: Model | ChatModel, spec: ModelSpec, access: Access, options: WrapperOptions, *, has_fallback: bool = False
+) -> ChatModel:
     # Compatible servers may offer tools that the model behind them does not support.
-    model = StructuredOutput(model, json_tools=bool(access.base_url) or spec.provider in ("local", "ollama"))
+    model: ChatModel = StructuredOutput(
+        as_chat_model(made), json_tools=bool(access.base_url) or spec.provider in ("local", "ollama")
+    )
     model = Metered(Retrying(RateLimited(model, options.limits.window_for(spec.provider))))
     # Only with a second model: alone, a model that was unavailable is better asked again.
     if has_fallback:
@@ -105,3 +118,11 @@ def wrap_model(
     if options.cache is not None:
         model = Cached(model, options.cache, replay_only=options.replay_only)
     return model
+
+
+def as_chat_model(made: Model | ChatModel) -> ChatModel:
+    if isinstance(made, ChatModel):
+        return made
+    from tablewright.llm.pydantic_ai_bridge import PydanticAIModel
+
+    return PydanticAIModel(made)

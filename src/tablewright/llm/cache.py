@@ -8,18 +8,13 @@ import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import replace
 from typing import Any, Protocol, TypeAlias
-
-from pydantic_ai.messages import ModelMessage, ModelMessagesTypeAdapter, ModelResponse, TextPart
-from pydantic_ai.models import Model, ModelRequestParameters
-from pydantic_ai.settings import ModelSettings
-from pydantic_ai.usage import RequestUsage
 
 from tablewright.domain.retrieved import tracked_documents
 from tablewright.domain.run import Usage, record_usage
 from tablewright.errors import ModelUnavailable
-from tablewright.llm.wrappers import ModelCall, ModelWrapper
+from tablewright.llm.request import ChatModel, ModelCall, ModelReply, model_message
+from tablewright.llm.wrappers import ModelWrapper
 from tablewright.observe import count_event
 
 CACHE_KIND = "model"
@@ -73,21 +68,20 @@ async def store_answers(answers: Unproven) -> None:
 class Cached(ModelWrapper):
     """Answer from the cache, and let equal requests under way share one answer."""
 
-    def __init__(self, wrapped: Model, cache: AnswerCache, *, replay_only: bool = False) -> None:
+    def __init__(self, wrapped: ChatModel, cache: AnswerCache, *, replay_only: bool = False) -> None:
         super().__init__(wrapped)
         self._cache = cache
         self._replay_only = replay_only
-        self._under_way: dict[str, asyncio.Future[ModelResponse | None]] = {}
+        self._under_way: dict[str, asyncio.Future[ModelReply | None]] = {}
 
-    async def answer(self, call: ModelCall) -> ModelResponse:
-        key = answer_key(self.wrapped, *call)
+    async def answer(self, call: ModelCall) -> ModelReply:
+        key = answer_key(self.wrapped, call)
         if kept := await self._cache.get(CACHE_KIND, key):
             record_usage(Usage(cache_hits=1))
             count_event("cache_hits", kind="model")
-            (answer,) = ModelMessagesTypeAdapter.validate_json(kept)
-            assert isinstance(answer, ModelResponse)
             # The cost of a kept answer was paid when it was made; replayed usage would count it twice.
-            return replace(answer, usage=RequestUsage())
+            (message,) = json.loads(kept)
+            return ModelReply(message)
         if self._replay_only:
             raise ModelUnavailable(
                 f"{self.model_name} was never asked this, and only kept answers may be used.",
@@ -98,10 +92,10 @@ class Cached(ModelWrapper):
             if theirs := await asyncio.shield(first):
                 record_usage(Usage(cache_hits=1))
                 count_event("cache_hits", kind="model")
-                return replace(theirs, usage=RequestUsage())
+                return ModelReply(theirs.message)
         answer = await self._ask_first(key, call)
         if answer.finish_reason in WHOLE_ANSWER_REASONS:
-            value = ModelMessagesTypeAdapter.dump_json([answer])
+            value = dump_answer(answer)
             waiting = _unproven.get()
             if waiting is None:
                 await self._cache.put(CACHE_KIND, key, value, about=tracked_documents())
@@ -109,47 +103,42 @@ class Cached(ModelWrapper):
                 waiting.append((self._cache, key, value))
         return answer
 
-    async def _ask_first(self, key: str, call: ModelCall) -> ModelResponse:
+    async def _ask_first(self, key: str, call: ModelCall) -> ModelReply:
         """Return the answer. Equal requests wait for it; if this one fails, the next of them asks."""
         first = self._under_way[key] = asyncio.get_running_loop().create_future()
-        answer: ModelResponse | None = None
+        answer: ModelReply | None = None
         try:
-            answer = await self.wrapped.request(*call)
+            answer = await self.wrapped.answer(call)
             return answer
         finally:
             # Removed before it is resolved: a waiting request that finds no answer asks by itself.
             del self._under_way[key]
             first.set_result(answer)
 
-    async def has_answer(
-        self, messages: list[ModelMessage], settings: ModelSettings, asked: ModelRequestParameters
-    ) -> bool:
-        return await self._cache.get(CACHE_KIND, answer_key(self.wrapped, messages, settings, asked)) is not None
+    async def has_answer(self, call: ModelCall) -> bool:
+        return await self._cache.get(CACHE_KIND, answer_key(self.wrapped, call)) is not None
 
-    async def store_answer(
-        self, messages: list[ModelMessage], settings: ModelSettings, asked: ModelRequestParameters, text: str
-    ) -> None:
+    async def store_answer(self, call: ModelCall, text: str) -> None:
         """Cache an answer that came another way, as if this request had been sent alone."""
-        answer = ModelResponse(parts=[TextPart(content=text)], model_name=self.model_name, finish_reason="stop")
-        key = answer_key(self.wrapped, messages, settings, asked)
-        await self._cache.put(CACHE_KIND, key, ModelMessagesTypeAdapter.dump_json([answer]), about=tracked_documents())
+        answer = ModelReply(model_message(text, model_name=self.model_name, finish_reason="stop"))
+        value = dump_answer(answer)
+        await self._cache.put(CACHE_KIND, answer_key(self.wrapped, call), value, about=tracked_documents())
 
 
-def answer_key(
-    model: Model, messages: list[ModelMessage], settings: ModelSettings | None, asked: ModelRequestParameters
-) -> str:
+def dump_answer(answer: ModelReply) -> bytes:
+    return json.dumps([answer.message], ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass")
+
+
+def answer_key(model: ChatModel, call: ModelCall) -> str:
     # How long to wait for an answer does not change it.
     waits = ("timeout", "request_timeout", "max_retries")
     question = {
         "model": [model.system, model.model_name, model.base_url],
-        "messages": strip_incidental(ModelMessagesTypeAdapter.dump_python(messages, mode="json")),
-        "settings": {name: value for name, value in (settings or {}).items() if name not in waits},
-        "instructions": [part.content for part in asked.instruction_parts or []],
-        "output": [asked.output_mode, asked.output_object and asked.output_object.json_schema],
-        "tools": [
-            [tool.name, tool.description, tool.parameters_json_schema]
-            for tool in (*asked.function_tools, *asked.output_tools)
-        ],
+        "messages": strip_incidental(call.messages),
+        "settings": {name: value for name, value in call.settings.items() if name not in waits},
+        "instructions": call.instructions,
+        "output": [call.output_mode, call.schema and call.schema.json_schema],
+        "tools": call.tools,
     }
     # `default=str`: settings of other packages may hold values that JSON does not know.
     text = json.dumps(question, sort_keys=True, ensure_ascii=False, default=str)

@@ -16,25 +16,22 @@ from threading import Lock
 from typing import Any, NamedTuple, Self
 
 import httpx2
-from pydantic_ai.messages import ModelResponse
-from pydantic_ai.models import Model
-from pydantic_ai.profiles import ModelProfile, merge_profile
-from pydantic_ai.settings import ModelSettings
 
 from tablewright.errors import BadSetting, ModelRefused
 from tablewright.extras import require_extra
 from tablewright.keys import Key, guard_client, origin_of
-from tablewright.llm.providers import OLDER_TOKEN_LIMIT
+from tablewright.llm.chat_completions import ChatCompletions, CompletionsServer
 from tablewright.llm.pull import CATALOG, find_catalog_model
+from tablewright.llm.request import ModelCall, ModelReply
 from tablewright.llm.spec import LOCAL_ANSWER_SECONDS, Access
-from tablewright.llm.wrappers import ModelCall, ModelWrapper
+from tablewright.llm.wrappers import ModelWrapper
 from tablewright.threads import run_in_model_thread
 
 # More at once would need a larger share of the window's memory, and be slower on a few cores.
 PARALLEL_REQUESTS = 2
 
 
-def local(argument: str, access: Access) -> Model:
+def local(argument: str, access: Access) -> LocalModel:
     """Entry point `local` of `tablewright.models`. The file is checked now and loaded at the first request."""
     file = find_model_file(argument, access.models_folder)
     with file.open("rb") as opened:
@@ -79,25 +76,25 @@ class LocalModel(ModelWrapper):
         # The name is part of the key of cached answers; the size distinguishes two files of the same name.
         self._name = f"{file.name} ({file.stat().st_size} bytes)"
         self._server = ServerKey(file, window)
-        self._settings_of_chat = ModelSettings(timeout=timeout)
-        self._client: httpx2.AsyncClient | None = None
+        self._timeout = timeout
+        self._is_started = False
         self._starting = asyncio.Lock()
         # Waiting here does not count towards the timeout.
         self._slots = asyncio.Semaphore(PARALLEL_REQUESTS)
         self._users = 0
         # An address that nothing listens on, until the server has one: the wrapper needs a model from the start.
-        super().__init__(self._chat("http://127.0.0.1:1", "", None))
+        super().__init__(self._chat("http://127.0.0.1:1", Key()))
 
     @property
     def base_url(self) -> str | None:
         """Return None, because cached answers do not depend on the port."""
         return None
 
-    async def answer(self, call: ModelCall) -> ModelResponse:
+    async def answer(self, call: ModelCall) -> ModelReply:
         async with self._slots:
             await self._start()
             try:
-                return await self.wrapped.request(*call)
+                return await self.wrapped.answer(call)
             except asyncio.CancelledError:
                 SERVERS.abandon(self._server)
                 raise
@@ -106,17 +103,16 @@ class LocalModel(ModelWrapper):
         self._users += 1
         return self
 
-    async def __aexit__(self, *raised: Any) -> bool | None:
+    async def __aexit__(self, *raised: Any) -> None:
         self._users -= 1
-        if self._users == 0 and self._client is not None:
-            await self._client.aclose()
-            self._client = None
+        if self._users == 0 and self._is_started:
+            await self.wrapped.__aexit__(*raised)
+            self._is_started = False
             await run_in_model_thread(SERVERS.give_back, self._server)
-        return None
 
     async def _start(self) -> None:
         async with self._starting:
-            if self._client is None:
+            if not self._is_started:
                 taking = asyncio.ensure_future(run_in_model_thread(SERVERS.take, self._server))
                 try:
                     # Loading cannot be interrupted; a server that its caller no longer waits for is released below.
@@ -124,26 +120,22 @@ class LocalModel(ModelWrapper):
                 except asyncio.CancelledError:
                     taking.add_done_callback(self._release_unused)
                     raise
-                key = Key(server.key, origins=[origin_of(server.address)])
-                # Never send loopback requests through a proxy.
-                self._client = guard_client(httpx2.AsyncClient(trust_env=False), key)
-                self.wrapped = self._chat(server.address, key, self._client)
+                self.wrapped = self._chat(server.address, Key(server.key, origins=[origin_of(server.address)]))
+                await self.wrapped.__aenter__()
+                self._is_started = True
 
     def _release_unused(self, taken: asyncio.Future[LlamaServer]) -> None:
         """Release a server whose caller was cancelled while the model was being loaded."""
         if not taken.cancelled() and taken.exception() is None:
             SERVERS.give_back(self._server)
 
-    def _chat(self, address: str, key: str, client: httpx2.AsyncClient | None) -> Model:
-        from pydantic_ai.models.openai import OpenAIChatModel
-        from pydantic_ai.providers.openai_compatible import OpenAICompatibleProvider
+    def _chat(self, address: str, key: Key) -> ChatCompletions:
+        def connect() -> httpx2.AsyncClient:
+            # Never send loopback requests through a proxy.
+            return guard_client(httpx2.AsyncClient(trust_env=False), key)
 
-        from tablewright.llm.lean_completions import use_lean_completions
-
-        provider = OpenAICompatibleProvider("local", base_url=f"{address}/v1", api_key=key, http_client=client)
-        use_lean_completions(provider.client)
-        profile = merge_profile(OLDER_TOKEN_LIMIT, ModelProfile(context_window=self._server.window))
-        return OpenAIChatModel(self._name, provider=provider, settings=self._settings_of_chat, profile=profile)
+        server = CompletionsServer("local", f"{address}/v1/", {"authorization": f"Bearer {key}"}, connect)
+        return ChatCompletions(self._name, server, self._timeout, self._server.window)
 
 
 class ServerKey(NamedTuple):

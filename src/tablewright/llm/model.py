@@ -6,34 +6,49 @@ the provider's model.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import lru_cache
-from typing import Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from pydantic import BaseModel, ValidationError
-from pydantic_ai.messages import InstructionPart, ModelMessage, ModelRequest, ModelResponse, UserPromptPart
-from pydantic_ai.models import Model, ModelRequestParameters
-from pydantic_ai.output import OutputObjectDefinition
-from pydantic_ai.settings import ModelSettings
 
 from tablewright.errors import BadAnswer, ModelRefused
 from tablewright.llm.cache import WHOLE_ANSWER_REASONS, Cached, store_answers, unproven_answers
+from tablewright.llm.request import (
+    ChatModel,
+    Message,
+    ModelCall,
+    ModelReply,
+    OutputSchema,
+    user_message,
+)
 from tablewright.llm.text_budget import text_room
 from tablewright.llm.tokens import DEFAULT_WINDOW_TOKENS
+
+if TYPE_CHECKING:
+    from pydantic_ai.models import Model
 
 Reply = TypeVar("Reply", bound=BaseModel)
 
 
 class LanguageModel:
-    """A model with its cache, budget and limits. `agent_model` is the same model for pydantic-ai agents with tools."""
+    """A model with its cache, budget and limits: `asked`, in all its wrappers."""
 
     def __init__(
-        self, agent_model: Model, *, name: str, cached: Cached | None = None, window: int = DEFAULT_WINDOW_TOKENS
+        self, asked: ChatModel, *, name: str, cached: Cached | None = None, window: int = DEFAULT_WINDOW_TOKENS
     ) -> None:
         """`cached` is the wrapper that keeps answers, if there is one; `window` is the context window in tokens."""
-        self.agent_model = agent_model
+        self.asked = asked
         self.name = name
         self.window = window
         self._cached = cached
+
+    @property
+    def agent_model(self) -> Model:
+        """Return the same model for pydantic-ai agents with tools."""
+        from tablewright.llm.pydantic_ai_bridge import AgentModel
+
+        return AgentModel(self.asked)
 
     @property
     def text_room(self) -> int:
@@ -41,36 +56,36 @@ class LanguageModel:
         return text_room(self.window)
 
     async def __aenter__(self) -> Self:
-        await self.agent_model.__aenter__()
+        await self.asked.__aenter__()
         return self
 
     async def __aexit__(self, *raised: Any) -> None:
-        await self.agent_model.__aexit__(*raised)
+        await self.asked.__aexit__(*raised)
 
     async def ask(self, *, instructions: str, prompt: str, output: type[Reply], max_tokens: int = 512) -> Reply:
         """Return the model's answer. Raise ModelRefused, ModelUnavailable, BadAnswer or OverBudget.
 
-        Calls the model without a pydantic-ai Agent: 2.7 ms of CPU per call instead of 6 to 7, as measured.
+        Calls the model without a pydantic-ai Agent, which takes more CPU than all the rest of a call.
         """
-        question, asked = build_request(instructions, prompt, output)
+        call = build_call(instructions, prompt, output, max_tokens)
         with unproven_answers() as answers:
-            first = await self._request([question], max_tokens, asked)
+            first = await self._answer(call)
             is_first_usable = first.finish_reason in WHOLE_ANSWER_REASONS
             try:
-                result = parse_response(first, output, max_tokens)
+                result = parse_reply(first, output, max_tokens)
             except ValueError as problem:
                 is_first_usable = False
                 repair = (
                     f"This answer cannot be used: {problem}\nAnswer the same question again, with the JSON object only."
                 )
-                correction = ModelRequest(parts=[UserPromptPart(content=repair)], instructions=instructions)
                 # Some providers refuse an empty message of the model.
-                earlier: list[ModelMessage] = [first] if first.text else []
+                earlier: list[Message] = [first.message] if first.text else []
                 # An answer that was cut off needs clearly more room, or it is cut off again.
                 more = max_tokens * 4 if first.finish_reason == "length" else max_tokens
-                second = await self._request([question, *earlier, correction], more, asked)
+                messages = [*call.messages, *earlier, user_message(repair, instructions)]
+                second = await self._answer(replace(call, messages=messages, settings={"max_tokens": more}))
                 try:
-                    result = parse_response(second, output, more)
+                    result = parse_reply(second, output, more)
                 except ValueError as still:
                     raise BadAnswer(
                         f"{self.name} did not answer in the asked form, twice: {still}",
@@ -86,50 +101,44 @@ class LanguageModel:
         """Return True if the answer to this request is cached, so that asking costs nothing."""
         if self._cached is None:
             return False
-        question, asked = build_request(instructions, prompt, output)
-        return await self._cached.has_answer([question], ModelSettings(max_tokens=max_tokens), asked)
+        return await self._cached.has_answer(build_call(instructions, prompt, output, max_tokens))
 
     async def store_answer(self, answer: BaseModel, *, instructions: str, prompt: str, max_tokens: int = 512) -> None:
         """Cache an answer to this request that came in the reply to a request for several rows."""
         if self._cached is not None:
-            question, asked = build_request(instructions, prompt, type(answer))
-            text = answer.model_dump_json(by_alias=True)
-            await self._cached.store_answer([question], ModelSettings(max_tokens=max_tokens), asked, text)
+            call = build_call(instructions, prompt, type(answer), max_tokens)
+            await self._cached.store_answer(call, answer.model_dump_json(by_alias=True))
 
-    async def _request(
-        self, messages: list[ModelMessage], max_tokens: int, asked: ModelRequestParameters
-    ) -> ModelResponse:
-        response = await self.agent_model.request(messages, ModelSettings(max_tokens=max_tokens), asked)
-        if response.finish_reason == "content_filter":
+    async def _answer(self, call: ModelCall) -> ModelReply:
+        reply = await self.asked.answer(call)
+        if reply.finish_reason == "content_filter":
             raise ModelRefused(f"{self.name} declined to answer.")
-        return response
+        return reply
 
 
-def build_request(
-    instructions: str, prompt: str, output: type[BaseModel]
-) -> tuple[ModelMessage, ModelRequestParameters]:
+def build_call(instructions: str, prompt: str, output: type[BaseModel], max_tokens: int) -> ModelCall:
     """Return the request as it is sent, which is also what its answer is cached under."""
-    question = ModelRequest(parts=[UserPromptPart(content=prompt)], instructions=instructions)
-    asked = ModelRequestParameters(
+    return ModelCall(
+        messages=[user_message(prompt, instructions)],
+        settings={"max_tokens": max_tokens},
+        instructions=(instructions,),
         output_mode="native",
-        output_object=output_schema(output),
-        instruction_parts=[InstructionPart(content=instructions)],
+        schema=output_schema(output),
     )
-    return question, asked
 
 
 # A task asks in one form for every row, so its schema is made once.
 @lru_cache(maxsize=256)
-def output_schema(output: type[BaseModel]) -> OutputObjectDefinition:
-    return OutputObjectDefinition(json_schema=output.model_json_schema(), name=output.__name__)
+def output_schema(output: type[BaseModel]) -> OutputSchema:
+    return OutputSchema(output.__name__, output.model_json_schema())
 
 
-def parse_response(response: ModelResponse, output: type[Reply], limit: int) -> Reply:
+def parse_reply(reply: ModelReply, output: type[Reply], limit: int) -> Reply:
     """Return the parsed answer. Raise ValueError with a problem that the model can act on."""
     try:
-        return output.model_validate_json(extract_json(response.text or ""))
+        return output.model_validate_json(extract_json(reply.text))
     except ValidationError as error:
-        if response.finish_reason == "length":
+        if reply.finish_reason == "length":
             # The schema's own errors would only say that the JSON ends too early.
             raise ValueError(f"it was cut off at {limit} tokens. Be shorter.") from None
         raise ValueError(describe_schema_errors(error)) from None

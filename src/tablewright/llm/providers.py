@@ -1,74 +1,93 @@
 """Models of providers that are reached over the network. `openai`, `ollama`, `anthropic` and `google` are entry points
 of `tablewright.models`.
 
-Each provider's package is an extra and is imported only when it is used, since that takes most of a second.
+A plain OpenAI-compatible endpoint is asked by our own client. The others are models of pydantic-ai, which knows what is
+special about each; every package of theirs is an extra, and imported only when it is used, since that takes a second.
 """
 
 from __future__ import annotations
 
 import os
+import re
 from typing import TYPE_CHECKING, Any
 
-from pydantic_ai.models import Model
-from pydantic_ai.profiles.openai import OpenAIModelProfile
-from pydantic_ai.settings import CacheConfig, ModelSettings
+import httpx2
 
 from tablewright.errors import KeyWithheld
 from tablewright.extras import require_extra
-from tablewright.keys import ADDRESS_VARIABLES, PROVIDER_ADDRESSES, Key, guard_client
+from tablewright.keys import ADDRESS_VARIABLES, PROVIDER_ADDRESSES, Key, guard_client, trusted_certificates
+from tablewright.llm.chat_completions import ChatCompletions, CompletionsServer
+from tablewright.llm.request import ChatModel
 from tablewright.llm.spec import LOCAL_ANSWER_SECONDS, Access, find_key, require_http_url, require_key
 
 if TYPE_CHECKING:
-    from pydantic_ai.models.openai import OpenAIChatModel
+    from pydantic_ai.models import Model
+    from pydantic_ai.settings import ModelSettings
 
 # Sent to endpoints that need no key: without one, libraries look for keys in the environment.
 PLACEHOLDER_KEY = "api-key-not-set"
-# Compatible servers understand `max_tokens`, but only some of them its newer name.
-OLDER_TOKEN_LIMIT = OpenAIModelProfile(openai_chat_supports_max_completion_tokens=False)
-# Let the provider cache the instructions, which are the same for every row. Caching the row as well would cost more
-# than it saves, since each row is asked about once. Other providers cache prompts without being asked, or not at all.
-PREFIX_CACHED = CacheConfig(messages=False)
 
 
-def openai(name: str, access: Access) -> Model:
+def openai(name: str, access: Access) -> Model | ChatModel:
+    if access.base_url:
+        url = require_http_url(access.base_url)
+        return create_compatible_model(name, url, find_key(access, "openai", url), access.answer_seconds())
     require_extra("openai", f"The model openai:{name}")
     from pydantic_ai.models.openai import OpenAIChatModel
     from pydantic_ai.providers.openai import OpenAIProvider
 
-    from tablewright.llm.lean_completions import use_lean_completions
-
-    settings = ModelSettings(timeout=access.answer_seconds())
-    if access.base_url:
-        url = require_http_url(access.base_url)
-        return create_compatible_model(name, url, find_key(access, "openai", url), settings)
     key = require_key(access, "openai", default_address("openai"), "OPENAI_API_KEY")
     provider = OpenAIProvider(api_key=key)
-    use_lean_completions(provider.client)
     guard_provider(provider, key)
-    return OpenAIChatModel(name, provider=provider, settings=ModelSettings(**settings, cache=PREFIX_CACHED))
+    settings = call_settings(access.answer_seconds(), keeps_instructions=True)
+    return OpenAIChatModel(name, provider=provider, settings=settings)
 
 
-def create_compatible_model(name: str, base_url: str, key: Key, settings: ModelSettings) -> OpenAIChatModel:
+def create_compatible_model(name: str, base_url: str, key: Key, timeout: float) -> Model | ChatModel:
     """Return a model of an OpenAI-compatible endpoint. OPENAI_API_KEY is never sent there: it is for OpenAI only."""
+    # A gateway's model of another vendor, or one of OpenAI's that think: what to leave out differs between them.
+    if re.match(r".+/|o\d|gpt-[5-9]", name) is None:
+        return ChatCompletions(name, network_server("openai-compatible", base_url, key), timeout)
+    require_extra("openai", f"The model openai:{name}")
     from pydantic_ai.models.openai import OpenAIChatModel
+    from pydantic_ai.profiles.openai import OpenAIModelProfile
     from pydantic_ai.providers.openai_compatible import OpenAICompatibleProvider
 
-    from tablewright.llm.lean_completions import use_lean_completions
-
     provider = OpenAICompatibleProvider("openai-compatible", base_url=base_url, api_key=key or PLACEHOLDER_KEY)
-    use_lean_completions(provider.client)
     guard_provider(provider, key)
-    # Models that think know the newer name of the limit alone, and have a profile of their own.
+    # Compatible servers understand `max_tokens`, but only some of them its newer name, unless their models think.
     thinks = (provider.model_profile(name) or {}).get("supports_thinking", False)
-    return OpenAIChatModel(name, provider=provider, settings=settings, profile=None if thinks else OLDER_TOKEN_LIMIT)
+    older_limit = OpenAIModelProfile(openai_chat_supports_max_completion_tokens=False)
+    profile = None if thinks else older_limit
+    return OpenAIChatModel(name, provider=provider, settings=call_settings(timeout), profile=profile)
+
+
+def network_server(system: str, base_url: str, key: Key) -> CompletionsServer:
+    def connect() -> httpx2.AsyncClient:
+        # Each call in flight has a connection, and `concurrency` counts those.
+        limits = httpx2.Limits(max_connections=None, max_keepalive_connections=None)
+        return guard_client(httpx2.AsyncClient(limits=limits, verify=trusted_certificates()), key)
+
+    headers = {"authorization": f"Bearer {key}"} if key else {}
+    return CompletionsServer(system, f"{base_url.rstrip('/')}/", headers, connect)
+
+
+def call_settings(timeout: float, *, keeps_instructions: bool = False) -> ModelSettings:
+    """Return the settings of all calls. With `keeps_instructions` the provider caches those: they are the same for
+    every row, while caching the row would cost more than it saves. Others cache prompts without being asked, or never.
+    """
+    from pydantic_ai.settings import CacheConfig, ModelSettings
+
+    settings = ModelSettings(timeout=timeout)
+    if keeps_instructions:
+        settings["cache"] = CacheConfig(messages=False)
+    return settings
 
 
 def ollama(name: str, access: Access) -> Model:
     require_extra("openai", f"The model ollama:{name}")
     from pydantic_ai.models.ollama import OllamaModel
     from pydantic_ai.providers.ollama import OllamaProvider
-
-    from tablewright.llm.lean_completions import use_lean_completions
 
     url = require_http_url(access.base_url or default_address("ollama"))
     try:
@@ -79,11 +98,8 @@ def ollama(name: str, access: Access) -> Model:
         # Ollama needs none, and the user's key is for another provider.
         key = Key()
     provider = OllamaProvider(base_url=url, api_key=key or PLACEHOLDER_KEY)
-    use_lean_completions(provider.client)
     guard_provider(provider, key)
-    return OllamaModel(
-        name, provider=provider, settings=ModelSettings(timeout=access.answer_seconds(LOCAL_ANSWER_SECONDS))
-    )
+    return OllamaModel(name, provider=provider, settings=call_settings(access.answer_seconds(LOCAL_ANSWER_SECONDS)))
 
 
 def anthropic(name: str, access: Access) -> Model:
@@ -93,10 +109,8 @@ def anthropic(name: str, access: Access) -> Model:
 
     key = require_key(access, "anthropic", access.base_url or default_address("anthropic"), "ANTHROPIC_API_KEY")
     provider = AnthropicProvider(api_key=key, base_url=access.base_url or None)
-    # retry.py retries for all providers; both together would multiply the tries.
-    provider.client.max_retries = 0
     guard_provider(provider, key)
-    settings = ModelSettings(timeout=access.answer_seconds(), cache=PREFIX_CACHED)
+    settings = call_settings(access.answer_seconds(), keeps_instructions=True)
     return AnthropicModel(name, provider=provider, settings=settings)
 
 
@@ -109,7 +123,7 @@ def google(name: str, access: Access) -> Model:
     key = require_key(access, "google", address, "GOOGLE_API_KEY", "GEMINI_API_KEY")
     provider = GoogleProvider(api_key=key, base_url=access.base_url or None)
     guard_provider(provider, key)
-    return GoogleModel(name, provider=provider, settings=ModelSettings(timeout=access.answer_seconds()))
+    return GoogleModel(name, provider=provider, settings=call_settings(access.answer_seconds()))
 
 
 def default_address(provider: str) -> str:
@@ -119,6 +133,9 @@ def default_address(provider: str) -> str:
 
 def guard_provider(provider: Any, key: Key) -> None:
     """Guard the HTTP client of a provider, and each one that it opens later after closing the first."""
+    if hasattr(provider.client, "max_retries"):
+        # retry.py retries for all providers; both together would multiply the tries.
+        provider.client.max_retries = 0
     make = provider._http_client_factory
     guard_client(provider._own_http_client, key)
     provider._http_client_factory = lambda: guard_client(make(), key)

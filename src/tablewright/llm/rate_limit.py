@@ -10,12 +10,10 @@ import time
 from collections import deque
 from dataclasses import dataclass
 
-from pydantic_ai.messages import ModelResponse
-from pydantic_ai.models import Model
-
 from tablewright.llm.pace import USED_SHARE, Clock, Pace, Sleep, Slots
+from tablewright.llm.request import ChatModel, ModelCall, ModelReply
 from tablewright.llm.tokens import estimate_request_tokens
-from tablewright.llm.wrappers import ModelCall, ModelWrapper
+from tablewright.llm.wrappers import ModelWrapper
 
 # Providers state their limits per minute.
 WINDOW_SECONDS = 60.0
@@ -159,16 +157,16 @@ class RateLimits:
 class RateLimited(ModelWrapper):
     """Let every try of a request wait for its turn in a window."""
 
-    def __init__(self, wrapped: Model, window: RateWindow | SharedRateWindow) -> None:
+    def __init__(self, wrapped: ChatModel, window: RateWindow | SharedRateWindow) -> None:
         super().__init__(wrapped)
         self._window = window
 
-    async def answer(self, call: ModelCall) -> ModelResponse:
+    async def answer(self, call: ModelCall) -> ModelReply:
         counts_tokens = self._window.tokens is not None
-        expected = sum(estimate_request_tokens(self, *call)) if counts_tokens else 0
+        expected = sum(estimate_request_tokens(self, call)) if counts_tokens else 0
         turn = await self._window.wait_turn(expected)
-        response = await self.wrapped.request(*call)
+        reply = await self.wrapped.answer(call)
         if counts_tokens:
             # Providers that report no tokens count with the estimate.
-            self._window.settle(turn, response.usage.total_tokens or expected)
-        return response
+            self._window.settle(turn, reply.usage.total_tokens or expected)
+        return reply

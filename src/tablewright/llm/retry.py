@@ -11,24 +11,9 @@ import random
 import time
 from collections.abc import Awaitable, Callable
 
-from pydantic_ai.exceptions import (
-    AgentRunError,
-    ModelAPIError,
-    ModelAuthenticationError,
-    ModelContextWindowExceededError,
-    ModelHTTPError,
-    ModelNotFoundError,
-    ModelQuotaExceededError,
-    ModelRequestRejectedError,
-    ModelRequestTimeout,
-    ModelTimeoutError,
-    UserError,
-)
-from pydantic_ai.messages import ModelResponse
-from pydantic_ai.models import Model
-
 from tablewright.errors import BadAnswer, KeyWithheld, ModelError, ModelRefused, ModelUnavailable
-from tablewright.llm.wrappers import ModelCall, ModelWrapper
+from tablewright.llm.request import ChatModel, ModelCall, ModelReply, RequestFailed
+from tablewright.llm.wrappers import ModelWrapper
 from tablewright.observe import availability_of, trace_span
 
 # With a first wait of half a second, doubled each time, the waits are 3.5 seconds in all. More: longer outages pass
@@ -49,7 +34,7 @@ class Retrying(ModelWrapper):
 
     def __init__(
         self,
-        wrapped: Model,
+        wrapped: ChatModel,
         *,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
         jitter: Callable[[], float] = random.random,
@@ -64,7 +49,7 @@ class Retrying(ModelWrapper):
         self._unreachable = (-math.inf, "", "")
         """The end of its rest, the error and the advice."""
 
-    async def answer(self, call: ModelCall) -> ModelResponse:
+    async def answer(self, call: ModelCall) -> ModelReply:
         begun = self._clock()
         until, what, advice = self._unreachable
         if begun < until:
@@ -73,11 +58,11 @@ class Retrying(ModelWrapper):
         for tried in range(1, MAX_TRIES + 1):
             try:
                 with trace_span("model call", model=self.model_name):
-                    response = await self.wrapped.request(*call)
+                    reply = await self.wrapped.answer(call)
                 self._is_down, self._answered_at = False, self._clock()
                 provider.answered()
-                return response
-            except (AgentRunError, UserError, KeyWithheld) as error:
+                return reply
+            except RequestFailed as error:
                 if (withheld := find_withheld_key(error)) is not None:
                     raise ModelRefused(withheld.what, kept=withheld.kept, advice=withheld.advice) from error
                 wait = self._wait(error, tried)
@@ -87,18 +72,18 @@ class Retrying(ModelWrapper):
                     if self._is_down:
                         provider.failed(problem.what)
                     # Not for an HTTP status, which comes at once, nor if another request was answered since.
-                    if self._is_down and not isinstance(error, ModelHTTPError) and self._answered_at < begun:
+                    if self._is_down and error.status is None and self._answered_at < begun:
                         rest = min(MAX_REST_SECONDS, max(MIN_REST_SECONDS, self._clock() - begun))
                         self._unreachable = self._clock() + rest, problem.what, problem.advice
                     raise problem from error
             await self._sleep(wait)
         raise AssertionError("unreachable: the last try returns or raises")
 
-    def _wait(self, error: Exception, tried: int) -> float | None:
+    def _wait(self, error: RequestFailed, tried: int) -> float | None:
         """Return the seconds until the next try, or None if there is none."""
         # A request that times out is tried only twice: each try takes as long as the user is willing to wait.
-        most = 2 if isinstance(error, ModelTimeoutError | ModelRequestTimeout) else MAX_TRIES
-        if tried >= most or not isinstance(error, ModelAPIError) or not is_transient(error):
+        most = 2 if error.kind == "timeout" else MAX_TRIES
+        if tried >= most or not error.is_transient:
             return None
         if error.retry_after is not None:
             return error.retry_after if error.retry_after <= MAX_RETRY_AFTER_SECONDS else None
@@ -109,64 +94,52 @@ class Retrying(ModelWrapper):
 
 
 def find_withheld_key(error: BaseException | None) -> KeyWithheld | None:
-    """Return the refusal to send a key, which some libraries wrap as a connection that failed."""
+    """Return the refusal to send a key, which clients wrap as a connection that failed."""
     while error is not None and not isinstance(error, KeyWithheld):
         error = error.__cause__ or error.__context__
     return error
 
 
-def is_transient(error: ModelAPIError) -> bool:
-    """Return True if the same request may work later: busy, failing, slow or unreachable, rather than refused."""
-    if isinstance(error, ModelQuotaExceededError | ModelRequestRejectedError):
-        return False
-    if isinstance(error, ModelHTTPError):
-        # Timeout, conflict, too many requests.
-        return error.status_code >= 500 or error.status_code in (408, 409, 429)
-    return True
-
-
-def to_model_error(error: Exception, name: str, tried: int) -> ModelError:
-    if not isinstance(error, ModelAPIError):
-        if isinstance(error, UserError):
-            return ModelRefused(f"{name} cannot be asked this way: {error_line(error)}.")
-        return BadAnswer(f"{name} answered something that is not an answer: {error_line(error)}.")
-    if is_transient(error):
-        return unavailable_error(error, name, tried)
-    if isinstance(error, ModelAuthenticationError):
-        return ModelRefused(
-            f"{name} refused the key.", advice="Check TABLEWRIGHT_MODEL_API_KEY or the provider's own variable."
-        )
-    if isinstance(error, ModelNotFoundError):
-        return ModelRefused(f"There is no model {name} there.", advice="Check its name and model_base_url.")
-    if isinstance(error, ModelContextWindowExceededError):
-        return ModelRefused(f"The request is too long for {name}.", advice="Use a model with a longer context.")
-    if isinstance(error, ModelQuotaExceededError):
-        return ModelRefused(f"The account for {name} has no credit left.", advice="Add credit, or use another model.")
-    return ModelRefused(f"{name} refused the request: {provider_message(error)}.")
-
-
-def unavailable_error(error: ModelAPIError, name: str, tried: int) -> ModelUnavailable:
+def to_model_error(error: RequestFailed, name: str, tried: int) -> ModelError:
     times = "" if tried == 1 else f" ({tried} attempts)"
-    if isinstance(error, ModelTimeoutError | ModelRequestTimeout):
-        return ModelUnavailable(f"{name} did not answer in time{times}.", advice="Raise model_timeout, or try later.")
-    if isinstance(error, ModelHTTPError):
-        later = f" It asks to wait {error.retry_after:.0f} seconds." if error.retry_after else ""
-        return ModelUnavailable(
-            f"{name} is not able to answer{times}: {provider_message(error)}.{later}", advice="Try later."
-        )
-    return ModelUnavailable(
-        f"{name} cannot be reached{times}: {error_line(error)}.", advice="Check the address and network."
-    )
+    match error.kind:
+        case "busy":
+            later = f" It asks to wait {error.retry_after:.0f} seconds." if error.retry_after else ""
+            return ModelUnavailable(
+                f"{name} is not able to answer{times}: {provider_message(error)}.{later}", advice="Try later."
+            )
+        case "timeout":
+            what = f"{name} did not answer in time{times}."
+            return ModelUnavailable(what, advice="Raise model_timeout, or try later.")
+        case "unreachable":
+            what = f"{name} cannot be reached{times}: {error_line(error)}."
+            return ModelUnavailable(what, advice="Check the address and network.")
+        case "unusable":
+            return BadAnswer(f"{name} answered something that is not an answer: {error_line(error)}.")
+        case "unsupported":
+            return ModelRefused(f"{name} cannot be asked this way: {error_line(error)}.")
+        case "key":
+            advice = "Check TABLEWRIGHT_MODEL_API_KEY or the provider's own variable."
+            return ModelRefused(f"{name} refused the key.", advice=advice)
+        case "missing":
+            return ModelRefused(f"There is no model {name} there.", advice="Check its name and model_base_url.")
+        case "context":
+            return ModelRefused(f"The request is too long for {name}.", advice="Use a model with a longer context.")
+        case "quota":
+            advice = "Add credit, or use another model."
+            return ModelRefused(f"The account for {name} has no credit left.", advice=advice)
+        case "rejected":
+            return ModelRefused(f"{name} refused the request: {provider_message(error)}.")
 
 
-def provider_message(error: ModelAPIError) -> str:
+def provider_message(error: RequestFailed) -> str:
     """Return the provider's own message on one line."""
     body = error.body
     if isinstance(body, dict):
         inner = body.get("error")
         body = inner if isinstance(inner, dict) else body
         body = body.get("message") or body.get("detail") or body
-    status = f"{error.status_code}" if isinstance(error, ModelHTTPError) else ""
+    status = str(error.status or "")
     message = clip_line(str(body)) if body else ""
     return ", ".join(part for part in (status, message) if part) or error_line(error)
 

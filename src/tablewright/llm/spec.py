@@ -1,7 +1,7 @@
 """Parse model strings (`PROVIDER:NAME`) and create the model with the provider's entry point and key.
 
 Every provider, ours and those of other packages, is an entry point of the group `tablewright.models`: a function that
-takes the text after the colon and an `Access`, and returns a pydantic-ai `Model`.
+takes the text after the colon and an `Access`, and returns a pydantic-ai `Model`, or a `ChatModel` of ours.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Protocol
 from tablewright.domain.model import Struct
 from tablewright.errors import BadSetting
 from tablewright.keys import KEYLESS_PROVIDERS, PROVIDER_ADDRESSES, Key, bind_key, variable_key
+from tablewright.llm.request import ChatModel
 from tablewright.plugins import find_plugins, plugin_names, suggest_plugin
 
 if TYPE_CHECKING:
@@ -73,7 +74,7 @@ class Access(Struct, frozen=True):
 
 
 class ModelFactory(Protocol):
-    def __call__(self, argument: str, access: Access, /) -> Model:
+    def __call__(self, argument: str, access: Access, /) -> Model | ChatModel:
         """Return the model. Raise BadSetting for settings that can never work: a missing key, file or extra."""
         ...
 
@@ -113,7 +114,7 @@ def build_access(values: ModelValues) -> Access:
     )
 
 
-def create_provider_model(spec: ModelSpec, access: Access) -> Model:
+def create_provider_model(spec: ModelSpec, access: Access) -> Model | ChatModel:
     for entry in find_plugins(MODEL_PLUGINS, spec.provider):
         try:
             # Loading imports the provider's library, so only the one that is named is loaded.

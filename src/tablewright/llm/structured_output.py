@@ -15,35 +15,20 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Literal, TypeAlias, cast
+from typing import Any, Literal, TypeAlias
 
-from pydantic_ai.exceptions import (
-    ModelAuthenticationError,
-    ModelContextWindowExceededError,
-    ModelHTTPError,
-    ModelNotFoundError,
+from tablewright.llm.request import (
+    ChatModel,
+    Message,
+    ModelCall,
+    ModelReply,
+    OutputSchema,
+    RequestFailed,
+    Tool,
+    model_message,
 )
-from pydantic_ai.messages import (
-    InstructionPart,
-    ModelMessage,
-    ModelRequest,
-    ModelRequestPart,
-    ModelResponse,
-    ModelResponsePart,
-    RetryPromptPart,
-    TextPart,
-    ToolCallPart,
-    ToolReturnPart,
-    UserPromptPart,
-)
-from pydantic_ai.models import Model, ModelRequestParameters
-from pydantic_ai.output import OutputObjectDefinition
-from pydantic_ai.profiles import ModelProfile
-from pydantic_ai.settings import ModelSettings
-from pydantic_ai.tools import ToolDefinition
-
 from tablewright.llm.tokens import thinking_tokens
-from tablewright.llm.wrappers import ModelCall, ModelWrapper
+from tablewright.llm.wrappers import ModelWrapper
 
 Form: TypeAlias = Literal["native", "tool", "prompted"]
 
@@ -51,7 +36,7 @@ Form: TypeAlias = Literal["native", "tool", "prompted"]
 class StructuredOutput(ModelWrapper):
     """Set what all requests have in common: temperature 0, as little thinking as possible, JSON by schema."""
 
-    def __init__(self, wrapped: Model, *, json_tools: bool = False) -> None:
+    def __init__(self, wrapped: ChatModel, *, json_tools: bool = False) -> None:
         """With `json_tools` an agent's tools are sent as a schema (see above)."""
         super().__init__(wrapped)
         self._json_tools = json_tools
@@ -60,53 +45,50 @@ class StructuredOutput(ModelWrapper):
         self._defaults = default_settings(profile)
         self._room = thinking_tokens(profile)
 
-    async def answer(self, call: ModelCall) -> ModelResponse:
-        settings = cast("ModelSettings", {**self._defaults, **(call.settings or {})})
+    async def answer(self, call: ModelCall) -> ModelReply:
+        settings = {**self._defaults, **call.settings}
         if self._room and "max_tokens" in settings:
             settings["max_tokens"] += self._room
-        asked = call.parameters
-        if asked.function_tools and "cache" in (self.wrapped.settings or {}):
+        if call.turn is not None and call.turn.has_tools and "cache" in self.wrapped.settings:
             # Every turn of the conversation begins with all earlier ones.
             settings["cache"] = True
-        if self._json_tools and list_tools(asked):
-            messages = messages_as_json(call.messages)
-            return parse_tool_call(await self._by_schema(messages, settings, tools_as_schema(asked)))
-        return await self._by_schema(call.messages, settings, asked)
+        if self._json_tools and call.tools:
+            messages = call.messages if call.turn is None else call.turn.plain_messages()
+            return parse_tool_call(await self._by_schema(tools_as_schema(call, messages, settings)))
+        return await self._by_schema(replace(call, settings=settings))
 
-    async def _by_schema(
-        self, messages: list[ModelMessage], settings: ModelSettings, asked: ModelRequestParameters
-    ) -> ModelResponse:
-        if asked.output_mode != "native" or asked.output_object is None:
-            return await self.wrapped.request(messages, settings, asked)
+    async def _by_schema(self, call: ModelCall) -> ModelReply:
+        if call.schema is None:
+            return await self.wrapped.answer(call)
         if self.form == "tool":
-            return read_tool_answer(
-                await self.wrapped.request(messages, settings, schema_as_tool(asked, asked.output_object))
-            )
-        in_words = schema_in_instructions(asked, asked.output_object)
+            return read_tool_answer(await self.wrapped.answer(schema_as_tool(call, call.schema)))
+        in_words = schema_in_instructions(call, call.schema)
         if self.form == "prompted":
-            return await self.wrapped.request(messages, settings, in_words)
+            return await self.wrapped.answer(in_words)
         try:
-            return await self.wrapped.request(messages, settings, asked)
-        except ModelHTTPError as refused:
-            if not is_form_error(refused):
+            return await self.wrapped.answer(call)
+        except RequestFailed as refused:
+            # Bad request and unprocessable: what endpoints answer to fields that they do not know.
+            if refused.kind != "rejected" or refused.status not in (400, 422):
                 raise
             try:
-                response = await self.wrapped.request(messages, settings, in_words)
-            except ModelHTTPError:
-                raise refused from None
+                reply = await self.wrapped.answer(in_words)
+            except RequestFailed as again:
+                # Without an HTTP status it is another trouble, which a retry may end.
+                raise (again if again.status is None else refused) from None
             # Remembered only if it works: an endpoint that refuses both ways has another reason.
             self.form = "prompted"
-            return response
+            return reply
 
 
-def answer_form(profile: ModelProfile) -> Form:
+def answer_form(profile: Mapping[str, Any]) -> Form:
     if profile.get("supports_json_schema_output", False):
         return "native"
     return "tool" if profile.get("supports_tools", True) else "prompted"
 
 
-def default_settings(profile: ModelProfile) -> ModelSettings:
-    settings = ModelSettings()
+def default_settings(profile: Mapping[str, Any]) -> dict[str, Any]:
+    settings: dict[str, Any] = {}
     if profile.get("supports_thinking", False):
         settings["thinking"] = False
     if not refuses_temperature(profile):
@@ -114,88 +96,71 @@ def default_settings(profile: ModelProfile) -> ModelSettings:
     return settings
 
 
-def refuses_temperature(profile: ModelProfile) -> bool:
+def refuses_temperature(profile: Mapping[str, Any]) -> bool:
     """Return True for OpenAI's reasoning models, unless their effort can be "none", and for some of Anthropic's."""
-    facts: Mapping[str, Any] = profile
-    if facts.get("anthropic_disallows_sampling_settings", False):
+    if profile.get("anthropic_disallows_sampling_settings", False):
         return True
-    efforts = facts.get("openai_reasoning_efforts")
-    can_stop = "none" in efforts if efforts is not None else facts.get("openai_supports_reasoning_effort_none", False)
-    return bool(facts.get("openai_supports_reasoning", False) and not can_stop)
+    efforts = profile.get("openai_reasoning_efforts")
+    can_stop = "none" in efforts if efforts is not None else profile.get("openai_supports_reasoning_effort_none", False)
+    return bool(profile.get("openai_supports_reasoning", False) and not can_stop)
 
 
-def is_form_error(error: ModelHTTPError) -> bool:
-    other_reasons = (ModelAuthenticationError, ModelContextWindowExceededError, ModelNotFoundError)
-    # Bad request and unprocessable: what endpoints answer to fields that they do not know.
-    return error.status_code in (400, 422) and not isinstance(error, other_reasons)
-
-
-def schema_in_instructions(asked: ModelRequestParameters, answer: OutputObjectDefinition) -> ModelRequestParameters:
+def schema_in_instructions(call: ModelCall, answer: OutputSchema) -> ModelCall:
     """Return the request with the schema in its instructions, and without `response_format`: an endpoint that refuses
     a schema may refuse every value of it."""
     words = extend_instructions(
-        asked,
+        call,
         "Answer with one JSON object and nothing else, no prose and no code fence. It must fit this JSON schema:\n"
         + json.dumps(answer.json_schema, ensure_ascii=False),
     )
-    return replace(asked, output_mode="text", output_object=None, instruction_parts=words)
+    return replace(call, output_mode="text", schema=None, instructions=words, turn=None)
 
 
-def schema_as_tool(asked: ModelRequestParameters, answer: OutputObjectDefinition) -> ModelRequestParameters:
-    tool = ToolDefinition(
-        name="answer", description="Gives the answer.", parameters_json_schema=answer.json_schema, kind="output"
-    )
-    return replace(asked, output_mode="tool", output_object=None, output_tools=[tool], allow_text_output=False)
+def schema_as_tool(call: ModelCall, answer: OutputSchema) -> ModelCall:
+    tool = Tool("answer", "Gives the answer.", answer.json_schema)
+    return replace(call, output_mode="tool", schema=None, tools=(tool,), turn=None)
 
 
-def read_tool_answer(response: ModelResponse) -> ModelResponse:
-    """Return the response with the arguments of the call as its text, like the other forms."""
-    for part in response.parts:
-        if isinstance(part, ToolCallPart) and part.tool_name == "answer":
-            return replace(response, parts=[TextPart(content=part.args_as_json_str())])
-    return response
+def read_tool_answer(reply: ModelReply) -> ModelReply:
+    """Return the reply with the arguments of the call as its text, like the other forms."""
+    for part in reply.message["parts"]:
+        if part["part_kind"] == "tool-call" and part["tool_name"] == "answer":
+            arguments = part["args"]
+            text = arguments if isinstance(arguments, str) else json.dumps(arguments or {}, ensure_ascii=False)
+            return replace(reply, message=reply.message | {"parts": model_message(text)["parts"]})
+    return reply
 
 
-def list_tools(asked: ModelRequestParameters) -> list[ToolDefinition]:
-    return [*asked.function_tools, *asked.output_tools]
-
-
-def tools_as_schema(asked: ModelRequestParameters) -> ModelRequestParameters:
-    tools = list_tools(asked)
-    calls = "\n".join(describe_tool(tool) for tool in tools)
-    return replace(
-        asked,
-        function_tools=[],
-        output_tools=[],
-        tool_visibility=None,
+def tools_as_schema(call: ModelCall, messages: list[Message], settings: Mapping[str, Any]) -> ModelCall:
+    """Return the request of an agent as one whose answer has a schema: which of the tools it calls."""
+    calls = "\n".join(describe_tool(tool) for tool in call.tools)
+    return ModelCall(
+        messages,
+        settings,
+        extend_instructions(call, f"Each of your turns is one JSON object that calls one of these:\n{calls}"),
         output_mode="native",
-        output_object=OutputObjectDefinition(json_schema=tool_call_schema(tools), name="turn"),
-        allow_text_output=True,
-        instruction_parts=extend_instructions(
-            asked, f"Each of your turns is one JSON object that calls one of these:\n{calls}"
-        ),
+        schema=OutputSchema("turn", tool_call_schema(call.tools)),
     )
 
 
-def extend_instructions(asked: ModelRequestParameters, words: str) -> list[InstructionPart]:
+def extend_instructions(call: ModelCall, words: str) -> tuple[str]:
     """Return the instructions and more text in one part: many chat templates take only one system message."""
-    parts = [part.content for part in asked.instruction_parts or []]
-    return [InstructionPart(content="\n\n".join([*parts, words]))]
+    return ("\n\n".join([*call.instructions, words]),)
 
 
-def describe_tool(tool: ToolDefinition) -> str:
+def describe_tool(tool: Tool) -> str:
     """Return `{"name": "search_web", "arguments": {"query": …}}: Searches the web.`"""
-    properties = tool.parameters_json_schema.get("properties", {})
+    properties = tool.parameters.get("properties", {})
     arguments = ", ".join(f'"{name}": …' for name in properties)
     description = f": {tool.description}" if tool.description else ""
     return f'{{"name": "{tool.name}", "arguments": {{{arguments}}}}}{description}'
 
 
-def tool_call_schema(tools: Sequence[ToolDefinition]) -> dict[str, Any]:
+def tool_call_schema(tools: Sequence[Tool]) -> dict[str, Any]:
     definitions: dict[str, Any] = {}
     calls = []
     for tool in tools:
-        arguments = dict(tool.parameters_json_schema)
+        arguments = dict(tool.parameters)
         definitions |= arguments.pop("$defs", {})
         calls.append(
             {
@@ -209,39 +174,13 @@ def tool_call_schema(tools: Sequence[ToolDefinition]) -> dict[str, Any]:
     return schema | {"$defs": definitions} if definitions else schema
 
 
-def messages_as_json(messages: Sequence[ModelMessage]) -> list[ModelMessage]:
-    """Return the messages with tool calls as the JSON that they were, and tool results as user messages."""
-    return [
-        replace(message, parts=[_result_as_text(part) for part in message.parts])
-        if isinstance(message, ModelRequest)
-        else replace(message, parts=[_call_as_text(part) for part in message.parts])
-        for message in messages
-    ]
-
-
-def _result_as_text(part: ModelRequestPart) -> ModelRequestPart:
-    """Return a tool's result as text. A reply that is sent back says itself what is wrong or what else to read;
-    pydantic-ai would call either an error."""
-    if isinstance(part, RetryPromptPart):
-        return UserPromptPart(content=part.content if isinstance(part.content, str) else part.model_response())
-    if not isinstance(part, ToolReturnPart):
-        return part
-    return UserPromptPart(content=part.content if isinstance(part.content, str) else part.model_response_str())
-
-
-def _call_as_text(part: ModelResponsePart) -> ModelResponsePart:
-    if not isinstance(part, ToolCallPart):
-        return part
-    return TextPart(content=json.dumps({"name": part.tool_name, "arguments": part.args_as_dict()}, ensure_ascii=False))
-
-
-def parse_tool_call(response: ModelResponse) -> ModelResponse:
-    """Return the response with its JSON as a tool call. Other text stays; the caller reports that it is no call."""
-    text = response.text or ""
+def parse_tool_call(reply: ModelReply) -> ModelReply:
+    """Return the reply with its JSON as a tool call. Other text stays; the caller reports that it is no call."""
+    text = reply.text
     start, end = text.find("{"), text.rfind("}")
     try:
         call = json.loads(text[start : end + 1])
-        part = ToolCallPart(tool_name=str(call["name"]), args=dict(call["arguments"]))
+        part = {"part_kind": "tool-call", "tool_name": str(call["name"]), "args": dict(call["arguments"])}
     except (ValueError, KeyError, TypeError):
-        return response
-    return replace(response, parts=[part])
+        return reply
+    return replace(reply, message=reply.message | {"parts": [part]})

@@ -8,20 +8,18 @@ extra `documents`, which brings the tokenizer, tokens are estimated from the num
 from __future__ import annotations
 
 import json
-from dataclasses import replace
+from collections.abc import Mapping
+from contextlib import suppress
 from decimal import Decimal
 from functools import cache, lru_cache
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tablewright.extras import is_installed
+from tablewright.llm.request import ChatModel, ModelCall, ModelReply
 
 if TYPE_CHECKING:
-    from pydantic_ai.messages import ModelMessage, ModelResponse
-    from pydantic_ai.models import Model, ModelRequestParameters
-    from pydantic_ai.profiles import ModelProfile
-    from pydantic_ai.settings import ModelSettings
     from tokenizers import Tokenizer
 
 
@@ -63,13 +61,20 @@ def load_tokenizer() -> Tokenizer | None:
 DEFAULT_WINDOW_TOKENS = 16_000
 
 
-def find_window_tokens(model: Model) -> int | None:
+def find_window_tokens(model: ChatModel) -> int | None:
     """Return the context window, question and answer together; None if it is unknown.
 
-    pydantic-ai has most windows, from the list of `genai-prices`; ours fill its gaps.
+    `genai-prices` lists most windows; ours fill its gaps.
     """
-    if listed := model.context_window:
-        return listed
+    if known := model.profile.get("context_window"):
+        return int(known)
+    from genai_prices.data_snapshot import get_snapshot
+
+    for provider, address in ((None, model.base_url), (model.system, None)):
+        with suppress(LookupError):
+            _, listed = get_snapshot().find_provider_model(model.model_name, None, provider, address)
+            if listed.context_window:
+                return listed.context_window
     # The smallest window among each provider's models in use in November 2026.
     known_windows = (
         ("anthropic", "claude-", 200_000),
@@ -84,52 +89,46 @@ def find_window_tokens(model: Model) -> int | None:
     return None
 
 
-def thinking_tokens(profile: ModelProfile) -> int:
+def thinking_tokens(profile: Mapping[str, Any]) -> int:
     """Return the output tokens to add for a model that always thinks, since its thoughts come out of its output."""
     # Larger: more is reserved of a budget; smaller: a long thought leaves no room for the answer.
     return 4_096 if profile.get("thinking_always_enabled", False) else 0
 
 
-def estimate_request_tokens(
-    model: Model, messages: list[ModelMessage], settings: ModelSettings | None, asked: ModelRequestParameters
-) -> tuple[int, int]:
+def estimate_request_tokens(model: ChatModel, call: ModelCall) -> tuple[int, int]:
     """Return the most tokens that a request can read and write, before it is sent."""
-    parts = (part for message in messages for part in message.parts)
-    texts = [str(getattr(part, "content", None) or getattr(part, "args", "") or "") for part in parts]
-    texts.extend(part.content for part in asked.instruction_parts or [])
-    if asked.output_object is not None:
-        texts.append(json.dumps(asked.output_object.json_schema))
-    tools = (*asked.function_tools, *asked.output_tools)
-    texts.extend(json.dumps(tool.parameters_json_schema) + (tool.description or "") for tool in tools)
+    parts = (part for message in call.messages for part in message["parts"])
+    texts = [str(part.get("content") or part.get("args") or "") for part in parts]
+    texts.extend(call.instructions)
+    if call.schema is not None:
+        texts.append(json.dumps(call.schema.json_schema))
+    texts.extend(json.dumps(tool.parameters) + (tool.description or "") for tool in call.tools)
     # A chat template adds about 8 to each message.
-    read = estimate_tokens("\n".join(texts)) + 8 * (len(messages) + 1)
+    read = estimate_tokens("\n".join(texts)) + 8 * (len(call.messages) + 1)
     # Without a limit, 4,096 tokens are the usual default of providers.
-    return read, (settings or {}).get("max_tokens", 4_096) + thinking_tokens(model.profile)
+    return read, call.settings.get("max_tokens", 4_096) + thinking_tokens(model.profile)
 
 
 # Providers that run on the user's own machine.
 FREE_PROVIDERS = frozenset({"local", "ollama"})
 
 
-def price_response(response: ModelResponse, model: Model) -> Decimal | None:
+def price_reply(reply: ModelReply, model: ChatModel) -> Decimal | None:
     """Return what was paid for an answer, or None if the price is unknown."""
-    usage = response.usage
+    usage = reply.usage
     if usage.cost is not None:
         return usage.cost
     likely = estimate_price(model, usage.input_tokens, usage.output_tokens)
     if not likely:
         return likely
     # A provider may answer under a dated name that has no price yet; then the name that was asked for counts.
-    for answered in (response, replace(response, model_name=model.model_name)):
-        try:
-            # It knows the prices of tokens read from the provider's cache.
-            return answered.cost().total_price
-        except (LookupError, ValueError):
-            continue
-    return likely
+    names = filter(None, (reply.message.get("model_name"), model.model_name))
+    # It knows the prices of tokens read from the provider's cache.
+    prices = (find_price(usage, name, model.system, model.base_url) for name in names)
+    return next((price for price in prices if price is not None), likely)
 
 
-def estimate_price(model: Model, input_tokens: int, output_tokens: int) -> Decimal | None:
+def estimate_price(model: ChatModel, input_tokens: int, output_tokens: int) -> Decimal | None:
     prices = find_token_prices(model.system, model.model_name, model.base_url)
     return None if prices is None else (input_tokens * prices[0] + output_tokens * prices[1]) / 1_000
 
@@ -140,18 +139,21 @@ def find_token_prices(provider: str, name: str, base_url: str | None) -> tuple[D
     if provider in FREE_PROVIDERS:
         return Decimal(0), Decimal(0)
     # Here, because texts are measured without a model, too, and its libraries take most of a second to import.
-    from genai_prices import Usage, calc_price
+    from genai_prices import Usage
+
+    read = find_price(Usage(input_tokens=1_000), name, provider, base_url)
+    written = find_price(Usage(output_tokens=1_000), name, provider, base_url)
+    return None if read is None or written is None else (read, written)
+
+
+def find_price(usage: object, name: str, provider: str, base_url: str | None) -> Decimal | None:
+    """Return the price of some tokens, or None if it is unknown."""
+    from genai_prices import calc_price
 
     # By the address first: a compatible endpoint may sell another provider's model at its own price.
-    for place in ({"provider_api_url": base_url}, {"provider_id": provider}):
-        if not all(place.values()):
-            continue
-        try:
-            read, written = (
-                calc_price(Usage(**tokens), name, **place).total_price
-                for tokens in ({"input_tokens": 1_000}, {"output_tokens": 1_000})
-            )
-        except LookupError:
-            continue
-        return read, written
+    if base_url:
+        with suppress(LookupError, ValueError):
+            return calc_price(usage, name, provider_api_url=base_url).total_price
+    with suppress(LookupError, ValueError):
+        return calc_price(usage, name, provider_id=provider).total_price
     return None

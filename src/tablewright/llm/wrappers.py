@@ -1,4 +1,4 @@
-"""Wrappers around a pydantic-ai `Model`, one concern each: usage, budget, cool-down, fallback, health.
+"""Wrappers around a `ChatModel`, one concern each: usage, budget, cool-down, fallback, health.
 
 build.py says in which order they are nested. The cache, retries and rate limits have files of their own.
 """
@@ -7,56 +7,50 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import AsyncGenerator, Callable
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from typing import Any, NamedTuple, Self
-
-from pydantic_ai import RunContext
-from pydantic_ai.messages import ModelMessage, ModelResponse
-from pydantic_ai.models import CompletedStreamedResponse, Model, ModelRequestParameters, StreamedResponse
-from pydantic_ai.models.wrapper import WrapperModel
-from pydantic_ai.settings import ModelSettings
+from collections.abc import Callable, Mapping
+from contextlib import AbstractAsyncContextManager
+from typing import Any, Self
 
 from tablewright.domain.run import Usage, measure_usage, record_usage
 from tablewright.errors import ModelError, ModelRefused, ModelUnavailable
 from tablewright.llm.budget import NO_SPEND, Budget, Spend, current_allowance
-from tablewright.llm.tokens import estimate_price, estimate_request_tokens, price_response
+from tablewright.llm.request import ChatModel, ModelCall, ModelReply
+from tablewright.llm.tokens import estimate_price, estimate_request_tokens, price_reply
 from tablewright.observe import count_event
 
 
-class ModelCall(NamedTuple):
-    """The arguments of `Model.request`."""
+class ModelWrapper(ChatModel):
+    """Base class: subclasses override `answer`."""
 
-    messages: list[ModelMessage]
-    settings: ModelSettings | None
-    parameters: ModelRequestParameters
+    def __init__(self, wrapped: ChatModel) -> None:
+        self.wrapped = wrapped
 
+    @property
+    def system(self) -> str:
+        return self.wrapped.system
 
-class ModelWrapper(WrapperModel):
-    """Base class: subclasses override `answer`. A streamed request is answered whole through it, so that none goes past
-    the cache, the budget and the limits."""
+    @property
+    def model_name(self) -> str:
+        return self.wrapped.model_name
 
-    async def request(
-        self,
-        messages: list[ModelMessage],
-        model_settings: ModelSettings | None,
-        model_request_parameters: ModelRequestParameters,
-    ) -> ModelResponse:
-        return await self.answer(ModelCall(messages, model_settings, model_request_parameters))
+    @property
+    def base_url(self) -> str | None:
+        return self.wrapped.base_url
 
-    async def answer(self, call: ModelCall) -> ModelResponse:
-        return await self.wrapped.request(*call)
+    @property
+    def profile(self) -> Mapping[str, Any]:
+        return self.wrapped.profile
 
-    @asynccontextmanager
-    async def request_stream(
-        self,
-        messages: list[ModelMessage],
-        model_settings: ModelSettings | None,
-        model_request_parameters: ModelRequestParameters,
-        run_context: RunContext[Any] | None = None,
-    ) -> AsyncGenerator[StreamedResponse]:
-        response = await self.request(messages, model_settings, model_request_parameters)
-        yield CompletedStreamedResponse(response, model_request_parameters=model_request_parameters, replay_events=True)
+    @property
+    def settings(self) -> Mapping[str, Any]:
+        return self.wrapped.settings
+
+    async def __aenter__(self) -> Self:
+        await self.wrapped.__aenter__()
+        return self
+
+    async def __aexit__(self, *raised: Any) -> None:
+        await self.wrapped.__aexit__(*raised)
 
 
 class Observed(ModelWrapper):
@@ -65,7 +59,7 @@ class Observed(ModelWrapper):
 
     def __init__(
         self,
-        wrapped: Model,
+        wrapped: ChatModel,
         *,
         before: Callable[[], None],
         answered: Callable[[], None],
@@ -79,29 +73,29 @@ class Observed(ModelWrapper):
         self._failed = failed
         self._turn = turn
 
-    async def answer(self, call: ModelCall) -> ModelResponse:
+    async def answer(self, call: ModelCall) -> ModelReply:
         with measure_usage() as meter:
             try:
                 async with self._turn():
                     # `before` raises for a model that is known to be down: reported like a failure of the model.
                     self._before()
-                    response = await self.wrapped.request(*call)
+                    reply = await self.wrapped.answer(call)
             except (ModelUnavailable, ModelRefused) as error:
                 self._failed(error)
                 raise
         # An answer from the cache makes no call and says nothing about the model.
         if meter.usage.llm_calls:
             self._answered()
-        return response
+        return reply
 
 
 class Metered(ModelWrapper):
     """Record the tokens and the price of each answer; `domain.run.metered()` adds them up."""
 
-    async def answer(self, call: ModelCall) -> ModelResponse:
-        response = await self.wrapped.request(*call)
-        usage = response.usage
-        usage.cost = price_response(response, self.wrapped)
+    async def answer(self, call: ModelCall) -> ModelReply:
+        reply = await self.wrapped.answer(call)
+        usage = reply.usage
+        usage.cost = price_reply(reply, self.wrapped)
         record_usage(
             Usage(
                 llm_calls=1,
@@ -116,32 +110,32 @@ class Metered(ModelWrapper):
         count_event("tokens", usage.input_tokens, provider=provider, direction="input")
         count_event("tokens", usage.output_tokens, provider=provider, direction="output")
         count_event("dollars", float(usage.cost or 0), provider=provider)
-        return response
+        return reply
 
 
 class Budgeted(ModelWrapper):
     """Reserve the most a request can take before it is sent, and settle what it took. Raises OverBudget."""
 
-    def __init__(self, wrapped: Model, budget: Budget) -> None:
+    def __init__(self, wrapped: ChatModel, budget: Budget) -> None:
         super().__init__(wrapped)
         self._budget = budget
 
-    async def answer(self, call: ModelCall) -> ModelResponse:
+    async def answer(self, call: ModelCall) -> ModelReply:
         most = self._most(call)
         await self._budget.reserve(most)
         used = NO_SPEND
         try:
-            response = await self.wrapped.request(*call)
-            usage = response.usage
+            reply = await self.wrapped.answer(call)
+            usage = reply.usage
             used = Spend(float(usage.cost or 0), usage.total_tokens, 1)
-            return response
+            return reply
         finally:
             self._budget.settle(most, used)
 
     def _most(self, call: ModelCall) -> Spend:
         if not self._budget.needs_estimates:
             return Spend(calls=1)
-        read, written = estimate_request_tokens(self, *call)
+        read, written = estimate_request_tokens(self, call)
         price = estimate_price(self.wrapped, read, written)
         if price is None and self._budget.usd == 0:
             # A budget of nothing refuses unknown prices, too.
@@ -158,17 +152,17 @@ COOL_DOWN_SECONDS = 30.0
 class CoolDown(ModelWrapper):
     """Do not send requests to an unavailable model for a while. Nested inside the cache, which still answers."""
 
-    def __init__(self, wrapped: Model, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, wrapped: ChatModel, clock: Callable[[], float] = time.monotonic) -> None:
         super().__init__(wrapped)
         self._clock = clock
         self._until = 0.0
         self._why = ""
 
-    async def answer(self, call: ModelCall) -> ModelResponse:
+    async def answer(self, call: ModelCall) -> ModelReply:
         if self._clock() < self._until:
             raise ModelUnavailable(self._why)
         try:
-            return await self.wrapped.request(*call)
+            return await self.wrapped.answer(call)
         except ModelUnavailable as error:
             self._until = self._clock() + COOL_DOWN_SECONDS
             self._why = error.what
@@ -178,7 +172,7 @@ class CoolDown(ModelWrapper):
 class Fallback(ModelWrapper):
     """Ask a second model while the first is unavailable, but not after a refusal or when the budget is spent."""
 
-    def __init__(self, first: Model, second: Model) -> None:
+    def __init__(self, first: ChatModel, second: ChatModel) -> None:
         super().__init__(first)
         self._second = second
 
@@ -186,15 +180,15 @@ class Fallback(ModelWrapper):
         await self._second.__aenter__()
         return await super().__aenter__()
 
-    async def __aexit__(self, *raised: Any) -> bool | None:
+    async def __aexit__(self, *raised: Any) -> None:
         await self._second.__aexit__(*raised)
-        return await super().__aexit__(*raised)
+        await super().__aexit__(*raised)
 
-    async def answer(self, call: ModelCall) -> ModelResponse:
+    async def answer(self, call: ModelCall) -> ModelReply:
         try:
-            return await self.wrapped.request(*call)
+            return await self.wrapped.answer(call)
         except ModelUnavailable as first:
             try:
-                return await self._second.request(*call)
+                return await self._second.answer(call)
             except ModelUnavailable as second:
                 raise ModelUnavailable(f"{first.what} {second.what}", advice=second.advice) from second

@@ -402,7 +402,7 @@ def is_local_model(model: LanguageModel) -> bool:
     # Loaded with the model anyway.
     from tablewright.llm.tokens import FREE_PROVIDERS
 
-    return model.agent_model.system in FREE_PROVIDERS
+    return model.asked.system in FREE_PROVIDERS
 
 
 def count_sent_tokens(*texts: str) -> float:

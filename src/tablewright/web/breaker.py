@@ -214,7 +214,7 @@ def watch_model(
             raise ModelUnavailable(outage.cause, advice=outage.advice)
 
     watched = copy(model)
-    watched.agent_model = Observed(
-        model.agent_model, before=out, answered=lambda: breaker.record_success("model"), failed=failed, turn=turn
+    watched.asked = Observed(
+        model.asked, before=out, answered=lambda: breaker.record_success("model"), failed=failed, turn=turn
     )
     return watched

@@ -288,7 +288,7 @@ def estimate_research(brief: Brief, tools: Tools, max_tasks: int, extent: Resear
     characters = min(typical.page_characters, model.text_room) * read + judged
     input_tokens = int(characters / TEXT_LIMITS.characters_per_token) + 3 * noted + calls * typical.instruction_tokens
     output_tokens = noted + 2 * typical.reflection_tokens + claims * typical.ruling_tokens + typical.report_tokens
-    cost = price(model.agent_model, input_tokens, output_tokens)
+    cost = price(model.asked, input_tokens, output_tokens)
     return ResearchEstimate(
         searches=first + gaps + verified + rows,
         pages=pages + rows,
