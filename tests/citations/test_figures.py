@@ -33,6 +33,11 @@ from tablewright.citations.quotes import Unproved
         ("It weighs 907.2 kg.", "mass 2,000 lb"),
         ("It runs until 22:00, on Sundays until 8 p.m.", "bis 22 Uhr, sonntags bis 20 Uhr"),
         ("It opens at 10:30 pm.", "öffnet um 22:30"),
+        ("It charges in 1 hour.", "charges in about an hour"),
+        ("It is 100 cm long.", "a metre long"),
+        ("It plays for fifty hours.", "Battery: 50 h"),
+        ("It holds half a litre.", "Capacity: 500 ml"),
+        ("One of two options is a bit heavier.", "Weight: 3 kg"),
     ],
 )
 def test_a_figure_that_stands_in_the_text_is_proved(statement: str, text: str) -> None:
@@ -50,6 +55,7 @@ def test_a_figure_that_stands_in_the_text_is_proved(statement: str, text: str) -
         ("It grew by 12 %.", "from 100 to 113", ["12"]),
         ("It weighs 950 kg.", "mass 2,000 lb", ["950"]),
         ("It runs until 23:00.", "bis 22 Uhr", ["23", "00"]),
+        ("It plays for fifty hours.", "Battery: 40 h", ["50"]),
     ],
 )
 def test_any_other_figure_is_not(statement: str, text: str, missing: list[str]) -> None:

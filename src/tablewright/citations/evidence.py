@@ -22,9 +22,15 @@ from tablewright.values.coerce import coerce_value
 from tablewright.values.countries import COUNTRY_BY_DEMONYM, DEMONYMS
 from tablewright.values.currencies import CURRENCY_CODES, currency_meanings
 from tablewright.values.dates import find_possible_dates, read_dates
-from tablewright.values.measures import Measure, convert_measure, read_measures, round_like_source
+from tablewright.values.measures import (
+    Measure,
+    convert_measure,
+    read_measures,
+    read_worded_measures,
+    round_like_source,
+)
 from tablewright.values.money import read_amounts
-from tablewright.values.numbers import FOREIGN_NUMBER_WORDS, read_numbers, replace_fraction_words
+from tablewright.values.numbers import FOREIGN_NUMBER_WORDS, read_numbers
 from tablewright.values.same_value import same_value
 from tablewright.values.units import list_units_of_kind, parse_unit, read_unit_at
 
@@ -99,9 +105,7 @@ def _prove_text(value: str, quote: str) -> str:
     measure = read_measures(value)
     if len(measure) == 1 and measure[0].unit and (measure[0].start, measure[0].end) == (0, len(value)):
         unit = measure[0].unit
-        if stated := find_quantity(
-            measure[0].value, unit, read_measures(re.sub(r"\bone\b", "1", quote, flags=re.IGNORECASE))
-        ):
+        if stated := find_quantity(measure[0].value, unit, read_worded_measures(quote)):
             return "measure in another form" if stated.unit == unit else f"unit, {stated.unit} to {unit}"
     if rule := _prove_period(value, quote):
         return rule
@@ -205,8 +209,7 @@ def _prove_equal_number(wanted: int | float, quote: str, unit: str) -> str:
 
 def _find_measures(quote: str, unit: str) -> Sequence[Measure]:
     # A figure and its unit may be in two cells of a row.
-    quantities = replace_fraction_words(re.sub(r" ?\| ?", " ", quote))
-    return (*read_measures(quantities, unit), *_measures_after_unit(quote))
+    return (*read_worded_measures(re.sub(r" ?\| ?", " ", quote), unit), *_measures_after_unit(quote))
 
 
 def _prove_measure(wanted: int | float, measures: Sequence[Measure], unit: str) -> tuple[str, bool]:
@@ -291,6 +294,21 @@ def _prove_boolean(wanted: Value, quote: str, field: Field, last_line: str) -> s
     # At most two words may come between a denial and what it denies, as in "does not have a lid".
     denied = len(denials) == 1 and any(re.fullmatch(r"\s(?:[^\W_]+\s){0,2}", words) for words in between)
     return FROM_STATEMENT if denied and wanted is False else ""
+
+
+def states_labelled_boolean(quote: str, field: Field) -> bool:
+    """Return True if the quote is the column's name with a yes or no, and nothing else: "Dimmable: Yes"."""
+    label, *answers = [part for part in _CELL.split(" ".join(quote.split())) if part.strip()] or [""]
+
+    def words(text: str) -> set[str]:
+        return {word[:5] for word in split_words(text) if len(word) > 2}
+
+    return (
+        field.type == "boolean"
+        and len(answers) == 1
+        and read_plain_boolean(answers[0]) is not None
+        and words(label) == words(field.name) != set()
+    )
 
 
 def _denies_field(quote: str, field: Field, last_line: str) -> bool:

@@ -19,7 +19,13 @@ from tablewright.formulas.formula import Formula, tokenize_formula
 from tablewright.formulas.functions import Unevaluable
 from tablewright.values.currencies import parse_currency
 from tablewright.values.dates import ISO_DAY, find_possible_dates, read_dates
-from tablewright.values.measures import Measure, convert_measure, read_measures
+from tablewright.values.measures import (
+    Measure,
+    convert_measure,
+    read_measures,
+    read_worded_measures,
+    write_quantities_in_digits,
+)
 from tablewright.values.numbers import FOREIGN_NUMBER_WORDS, read_numbers
 from tablewright.values.same_value import same_value
 from tablewright.values.units import parse_unit
@@ -88,6 +94,8 @@ def find_unproved_figures(
             for value in read_possible_numbers(written)
         )
 
+    # "a bit" and "a touch" are no quantities, so an article alone makes none here.
+    statement = write_quantities_in_digits(statement, articles=False)
     rest = re.sub(r"^[^\S\n]*+\d{1,2}[.)]\s", " ", statement, flags=re.MULTILINE)
     other_days = find_other_days(rest, held.days, texts)
     for day in other_days:
@@ -163,7 +171,7 @@ def read_figures(text: str) -> TextFigures:
         ),
         days=frozenset(iso for piece in pieces for iso in find_possible_dates(piece)),
         times=frozenset(time for time, *_ in find_clock_times(text)),
-        quantities=tuple(quantity for piece in pieces for quantity in read_measures(piece)),
+        quantities=tuple(quantity for piece in pieces for quantity in read_worded_measures(piece)),
         runs=frozenset(digits for run in _RUN.findall(text) if (digits := long_digit_run(run))),
     )
 

@@ -15,14 +15,17 @@ from msgspec import structs
 
 from tablewright.domain.model import Struct
 from tablewright.values.numbers import (
+    FOREIGN_NUMBER_WORDS,
     MAX_TEXT_CHARACTERS,
     SCALE_LETTERS,
     Number,
     apply_letter_scale,
+    find_number_words,
     find_plain_numbers,
     is_approximate,
     join_adjacent_items,
     normalize_digits,
+    replace_fraction_words,
     scale_lower_end,
     spans_range,
 )
@@ -64,6 +67,30 @@ def read_measures(text: str, unit: str = "") -> tuple[Measure, ...]:
     )
     parts = join_adjacent_items(_join_dimensions(text, parts), lambda *pair: _join_measure_range(text, *pair))
     return tuple(_finish_measure(text, part) for part in parts)
+
+
+def read_worded_measures(text: str, unit: str = "") -> tuple[Measure, ...]:
+    """Return every quantity, also those in words; their places are not those in the text."""
+    return read_measures(write_quantities_in_digits(text), unit)
+
+
+def write_quantities_in_digits(text: str, *, articles: bool = True) -> str:
+    """Return the text with quantities in words in digits: "50 hours", "0.5 hour" for "half an hour", "2 Liter" for
+    "zwei Liter" and, with `articles`, "1 hour" for "an hour"."""
+
+    def write_digits(word: re.Match[str]) -> str:
+        said, place = word[0].casefold(), word.start()
+        value = FOREIGN_NUMBER_WORDS.get(said, 1 if articles and said in ("a", "an", "one") else None)
+        # "50 miles an hour" and "5 dollars an hour" are rates.
+        is_rate = any(map(str.isdigit, "".join(word.string[max(0, place - 30) : place].split()[-2:])))
+        return word[0] if value is None or is_rate or read_unit_at(word.string, word.end()) is None else str(value)
+
+    for value, start, end in reversed([*find_number_words(text, 40)]):
+        if read_unit_at(text, end) is not None:
+            text = f"{text[:start]}{value}{text[end:]}"
+    text = replace_fraction_words(text, lambda end: read_unit_at(text, end) is not None)
+    # Units that are words: of "a m" nobody could say what it means.
+    return re.sub(r"\b[^\W\d_]+(?=[ -][^\W\d_]{3})", write_digits, text)
 
 
 def convert_measure(measure: Measure, unit: str) -> Measure | None:

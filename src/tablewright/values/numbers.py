@@ -69,11 +69,13 @@ def _compile_number_phrase() -> re.Pattern[str]:
 _NUMBER_PHRASE = _compile_number_phrase()
 
 
-def replace_fraction_words(text: str) -> str:
+def replace_fraction_words(text: str, is_unit_at: Callable[[int], bool]) -> str:
     """Return the text with fractions of a unit in digits: "0.25 minute" for "a quarter of a minute"."""
     return re.sub(
-        r"\b(half|(?:an? |one )?quarter|three[ -]quarters)(?: of)? an? ",
-        lambda found: {"h": "0.5 ", "t": "0.75 "}.get(found[1][0].lower(), "0.25 "),
+        r"\b(half|(?:an? |one )?quarter|three[ -]quarters)(?: of)? an?(?= )",
+        lambda found: (
+            {"h": "0.5", "t": "0.75"}.get(found[1][0].lower(), "0.25") if is_unit_at(found.end()) else found[0]
+        ),
         text,
         flags=re.IGNORECASE,
     )

@@ -47,6 +47,23 @@ def test_a_unit_that_was_answered_is_not_added_again() -> None:
     assert found.value == "45 %"
 
 
+@pytest.mark.parametrize(
+    ("quote", "basis"),
+    [
+        ("Dimmable: Yes", "stated"),
+        ("Dimmable | Yes", "stated"),
+        ("Works with a dimmer: Yes", "judged"),
+        ("Dimmable with app: Yes", "judged"),
+        ("A lamp for dimmable sockets, yes", "judged"),
+    ],
+)
+def test_a_yes_under_the_label_of_the_column_is_stated_whatever_it_was_called(quote: str, basis: str) -> None:
+    answer = CellAnswer(value="yes", basis="judged", quotes=[Quoted(text=1, quote=quote)], calculation="")
+    source = Retrieved(origin="https://lamps.example", title="Lamp", text=f"The lamp.\n{quote}\nMade of steel.")
+    (found,), _ = prove_or_fault(Field(name="Dimmable", type="boolean"), answer, [source], {})
+    assert found.basis == basis
+
+
 def computed(field: Field, value: str, calculation: str, *quotes: str, is_whole: bool = True) -> tuple[str, str, str]:
     """The value, its calculation as the cell shows it, and what is wrong with the answer."""
     source = Retrieved(origin="https://acme.example", title="Acme", text=f"Acme. {' '.join(quotes)} Turbines.")

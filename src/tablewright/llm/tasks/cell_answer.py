@@ -23,6 +23,7 @@ from tablewright.citations.evidence import (
     find_proving_rule,
     is_address_of,
     limit_to_source_precision,
+    states_labelled_boolean,
 )
 from tablewright.citations.figures import find_unproved_figures, list_sizes, prove_figures, repeat_calculation
 from tablewright.citations.quotes import Unproved, find_quote, prove_items
@@ -128,7 +129,12 @@ def prove_answer(
         ]
 
     # The words of a conclusion may be in a quote and mean something else: "a small team" does not make a firm small.
-    if answer.basis == "judged" and field.type in JUDGED_TYPES:
+    # The column's own label with a yes or no means nothing else.
+    is_labelled = any(
+        rule and states_labelled_boolean(sources[span.source].words_at(span.start, span.end), field)
+        for span, rule in spans
+    )
+    if answer.basis == "judged" and field.type in JUDGED_TYPES and not is_labelled:
         return judged()
     can_compute = field.type in COMPUTED_TYPES and (field.type != "text" or bool(read_numbers(value)))
     if answer.basis == "computed" and can_compute and has_operation(calculation):
