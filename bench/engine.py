@@ -76,6 +76,8 @@ class Run:
     at_once: int
     called: float = 0.0
     """When the product was called, and when the first request came, by the clock of the machine."""
+    first_cpu: float = 0.0
+    """Seconds of CPU from that call until the product connected to the model."""
 
     @property
     def share(self) -> float:
@@ -137,6 +139,7 @@ def shared_calls(rounds: int) -> bool:
         figures = (
             f"{spread([each.seconds for each in rounds_of])} s",
             f"first request after {spread([each.first_at - each.called for each in rounds_of])} s",
+            f"{median(each.first_cpu for each in rounds_of):.2f} s of CPU",
             f"{median(each.requests for each in rounds_of):.0f} requests",
             f"{median(each.tokens for each in rounds_of):,.0f} tokens",
             f"at most {max(each.at_once for each in rounds_of)} at once",

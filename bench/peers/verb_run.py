@@ -8,16 +8,32 @@ from __future__ import annotations
 import json
 import sys
 import time
+from typing import Any
+from urllib.parse import urlsplit
 
 from task import QUESTION, Job, rows_of, year_of
 
 import tablewright as tw
 
 
+class FirstConnection:
+    """How much CPU this process had used when it first connected to the model."""
+
+    def __init__(self, base_url: str) -> None:
+        self.cpu = 0.0
+        self._port = urlsplit(base_url).port
+        sys.addaudithook(self._note)
+
+    def _note(self, event: str, arguments: tuple[Any, ...]) -> None:
+        if event == "socket.connect" and not self.cpu and arguments[1][1] == self._port:
+            self.cpu = time.process_time()
+
+
 def main(job: Job, rows_a_call: int) -> None:
     _, file = job.files()
     rows = rows_of(file)
     question = f"{QUESTION} It stands in {{About}}."
+    first = FirstConnection(job.base_url)
     called, worked = time.time(), time.process_time()
     table = tw.enrich(
         rows,
@@ -32,7 +48,8 @@ def main(job: Job, rows_a_call: int) -> None:
     )
     seconds, cpu = time.time() - called, time.process_time() - worked
     right = sum(str(row["Founded"]) == str(year_of(number)) for number, row in enumerate(table.rows))
-    print(json.dumps({"seconds": seconds, "cpu": cpu, "right": right, "called": called}))
+    told = {"seconds": seconds, "cpu": cpu, "right": right, "called": called, "first_cpu": first.cpu - worked}
+    print(json.dumps(told))
 
 
 if __name__ == "__main__":

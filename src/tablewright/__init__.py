@@ -12,6 +12,7 @@ Underneath is `Services.open()`, which keeps tables, runs and history.
 
 from __future__ import annotations
 
+import gc
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -172,10 +173,16 @@ def __getattr__(name: str) -> Any:
     home = _HOME_OF.get(name)
     if home is None:
         raise AttributeError(f"module 'tablewright' has no attribute {name!r}")
-    # It is a module of its package, not a name in it, and may not be loaded yet.
-    if name == "aio":
-        return import_module("tablewright.interfaces.library.aio")
-    return getattr(import_module(home), name)
+    # What is imported stays: scanning it for garbage again and again would take a tenth of the time.
+    collects = gc.isenabled()
+    gc.disable()
+    try:
+        # `aio` is a module of its package, not a name in it, and may not be loaded yet.
+        module = import_module("tablewright.interfaces.library.aio" if name == "aio" else home)
+    finally:
+        if collects:
+            gc.enable()
+    return module if name == "aio" else getattr(module, name)
 
 
 def __dir__() -> list[str]:

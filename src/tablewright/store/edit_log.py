@@ -26,7 +26,6 @@ from sqlalchemy import (
     tuple_,
     update,
 )
-from sqlalchemy.dialects import postgresql, sqlite
 
 from tablewright.domain.edits import (
     AddField,
@@ -47,6 +46,7 @@ from tablewright.store.database import StorePart, read_transaction, write_transa
 from tablewright.store.ledger import charge_acting, charge_bytes
 from tablewright.store.records import (
     RecordMapper,
+    build_upsert_for,
     clean_for_storage,
     content_text,
     count_utf8_bytes,
@@ -438,7 +438,7 @@ def build_cell_updates(dialect: str, *, each_cell_once: bool) -> tuple[Executabl
         .where(*here)
     )
     columns = ["table_no", "row_id", "field_id", "status", "cell"]
-    upsert = (sqlite.insert if dialect == "sqlite" else postgresql.insert)(cells).from_select(columns, source)
+    upsert = build_upsert_for(dialect, cells).from_select(columns, source)
     write = upsert.on_conflict_do_update(
         index_elements=columns[:3], set_={"status": upsert.excluded.status, "cell": upsert.excluded.cell}
     )

@@ -29,7 +29,7 @@ from sqlalchemy import (
     insert,
     select,
 )
-from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.dialects import sqlite
 
 from tablewright.domain.model import PENDING, Cell, Field, Step, StepType, Struct, Value, make_given_cell
 from tablewright.domain.proposal import ProposedCell
@@ -194,7 +194,16 @@ MAX_DOCUMENTS_PER_QUERY = 200
 
 def build_upsert(connection: Connection | Engine, table: Table) -> Any:
     """Return an INSERT … ON CONFLICT for this database; SQLAlchemy's two `Insert` classes share no typed base."""
-    return sqlite.insert(table) if connection.dialect.name == "sqlite" else postgresql.insert(table)
+    return build_upsert_for(connection.dialect.name, table)
+
+
+def build_upsert_for(dialect: str, table: Table) -> Any:
+    if dialect == "sqlite":
+        return sqlite.insert(table)
+    # Here, since importing it would delay every start on SQLite.
+    from sqlalchemy.dialects import postgresql
+
+    return postgresql.insert(table)
 
 
 def put_record(connection: Connection, table: Table, record: Mapping[str, Any]) -> None:

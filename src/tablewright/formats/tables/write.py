@@ -14,7 +14,6 @@ from tablewright.formats.tables.json_tables import JsonLinesWriter, JsonWriter
 from tablewright.formats.tables.markdown import MarkdownWriter
 from tablewright.formats.tables.parquet import ParquetWriter
 from tablewright.formats.tables.sheet import TableSchema, export_columns
-from tablewright.formats.tables.xlsx_writer import XlsxWriter
 
 # No .xls and .ods: every program that opens them opens XLSX or CSV.
 WRITABLE = ("csv", "tsv", "xlsx", "json", "jsonl", "md", "parquet")
@@ -41,6 +40,9 @@ def open_writer(
     if format == "json":
         return JsonWriter(stream, heading)
     if format == "xlsx":
+        # Here, since every run of the library imports this module and few write a workbook.
+        from tablewright.formats.tables.xlsx_writer import XlsxWriter
+
         return XlsxWriter(stream, heading, cost=cost)
     columns = export_columns(heading, evidence=evidence, cost=cost, units=units)
     match format:
