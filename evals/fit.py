@@ -24,7 +24,7 @@ import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -39,6 +39,7 @@ from tablewright.extraction.scoring import Match
 from tablewright.extraction.sentences import is_agent_noun
 from tablewright.extraction.spans import find_spans
 from tablewright.extraction.subject import SUBJECT_SCORES, Subject, score_sources, score_subject_match
+from tablewright.strategies.findings import Weights
 from tablewright.web.read.reader import read_bytes as read_page
 
 PENALTY = 3.0
@@ -114,7 +115,9 @@ def main() -> int:
     }
     answers = Answers(cells)
     weights = fit(answers)
-    weights |= honest(cells, answers, weights)
+    said = leave_one_out(cells, answers, weights)
+    weights |= fit_lines(said)
+    report_left_out(said)
     for name, weight in weights.items():
         print(f"{name:30} {weight:6.2f}")
     for name, pack in cells.items():
@@ -311,11 +314,20 @@ def fit(
     return dict(zip(answers.names, weights.tolist(), strict=True))
 
 
-def honest(packs: Mapping[str, Sequence[Cell]], answers: Answers, fitted: Mapping[str, float]) -> dict[str, float]:
-    """How much too sure weights are on a pack that they were not fitted on: the odds that were said beside those that
-    came true, by a line (Platt). Every pack is left out once, and each counts the same, however many cells it has: the
-    next kind of page is like one of them."""
-    said: dict[str, list[tuple[float, bool, float]]] = {"label": [], "sentence": []}
+class Said(NamedTuple):
+    """The best answer of a cell on a pack that was left out of the fit; `share` is the cell's part of its pack."""
+
+    pack: str
+    way: str
+    odds: float
+    right: bool
+    share: float
+
+
+def leave_one_out(packs: Mapping[str, Sequence[Cell]], answers: Answers, fitted: Mapping[str, float]) -> list[Said]:
+    """What the reader says of each pack with weights that were not fitted on it. Each pack counts the same, however
+    many cells it has: the next kind of page is like one of them."""
+    said: list[Said] = []
     for left_out, cells in packs.items():
         weights = fit(answers, without=left_out, start=fitted, rounds=ROUNDS // 3)
         best = []
@@ -326,10 +338,19 @@ def honest(packs: Mapping[str, Sequence[Cell]], answers: Answers, fitted: Mappin
         for likely, seen, gold in best:
             way = "sentence" if seen.how == "sentence" else "label"
             right = bool(gold) and judge(seen.value, gold) != "wrong"
-            said[way].append((math.log(likely / (1 - likely)), right, 1 / len(best)))
+            said.append(Said(left_out, way, math.log(likely / (1 - likely)), right, 1 / len(best)))
+    return said
+
+
+def fit_lines(said: Iterable[Said]) -> dict[str, float]:
+    """How much too sure the weights are on packs they were not fitted on: the odds that were said beside those that
+    came true, by a line for each way of answering (Platt)."""
     found: dict[str, float] = {}
-    for way, each in said.items():
-        odds, right, counts = np.array(each, dtype=float).T
+    known = list(said)
+    for way in ("label", "sentence"):
+        odds, right, counts = np.array(
+            [(each.odds, each.right, each.share) for each in known if each.way == way], dtype=float
+        ).T
         odds, counts = np.clip(odds, -8, 8), counts / counts.sum()
         slope, shift = 1.0, 0.0
         for _ in range(5000):
@@ -337,6 +358,28 @@ def honest(packs: Mapping[str, Sequence[Cell]], answers: Answers, fitted: Mappin
             slope, shift = slope + 0.05 * float((off * odds).sum()), shift + 0.05 * float(off.sum())
         found |= {f"{way} slope": slope, f"{way} shift": shift}
     return found
+
+
+def report_left_out(said: Sequence[Said]) -> None:
+    """How often an answer is right by how sure the reader says it is, where neither the weights nor the lines saw the
+    pack. `Weights.MIN_PROPOSED` and `Weights.MIN_HIGH` are read off it."""
+    sure: list[tuple[float, Said]] = []
+    for pack in dict.fromkeys(each.pack for each in said):
+        lines = fit_lines(each for each in said if each.pack != pack)
+        for each in said:
+            if each.pack == pack:
+                odds = lines[f"{each.way} slope"] * each.odds + lines[f"{each.way} shift"]
+                sure.append((1 / (1 + math.exp(-odds)), each))
+    print("Packs left out, one at a time:")
+    for low, high in (
+        (0.5, 0.6),
+        (0.6, Weights.MIN_PROPOSED),
+        (Weights.MIN_PROPOSED, Weights.MIN_HIGH),
+        (Weights.MIN_HIGH, 1.0),
+    ):
+        inside = [each for said_sure, each in sure if low <= said_sure < high]
+        right = sum(each.share for each in inside if each.right) / max(1e-9, sum(each.share for each in inside))
+        print(f"    {low:.2f} to {high:.2f}: {len(inside):4} cells, right {right:.2f}")
 
 
 def complete(found: Sequence[Match]) -> list[Match]:

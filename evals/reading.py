@@ -10,6 +10,7 @@
 
 `right` is the share of known values that were found, `precision` the share of filled cells that are right, `empty` the
 share of unanswerable cells that were left alone. Strict means the same words; lenient, that one holds the other.
+`medium right` and `high right` are of the cells that are called so. What is not proposed counts as empty.
 Exits 1 where a figure has fallen more than 0.02 under the recorded baseline, 2 where the data is missing.
 """
 
@@ -32,13 +33,13 @@ from tablewright.domain.retrieved import Retrieved
 from tablewright.domain.rowkey import fold_text, split_folded_words
 from tablewright.extraction import reader
 from tablewright.extraction.subject import Subject, score_subject_match
+from tablewright.strategies.findings import Weights
 from tablewright.values.coerce import coerce_value
 from tablewright.values.dates import read_date
 from tablewright.web.read.reader import read_bytes as read_page
 
 ROOT = Path(__file__).resolve().parent.parent
 TOLERANCE = 0.02
-HIGH = 0.8
 REWORDED = "tablefill_reworded.jsonl"
 PAGES_READ = 3
 NAMED_BY = {
@@ -90,16 +91,31 @@ def judge(value: str, golds: Sequence[str]) -> str:
     return "lenient" if any(holds(plain, gold) for gold in known) else "wrong"
 
 
-def answer(subject: Subject, fields: Sequence[Field], sources: Sequence[Retrieved]) -> dict[str, str | None]:
-    """What the reader would put into the cells: its best candidates, where it is sure."""
+# A value and how sure the reader is of it; of a cell that stays empty, None.
+Read = tuple[str | None, float]
+# How sure the reader was of the cells that it filled, beside whether they are right.
+Sureness = list[tuple[float, bool]]
+
+
+def answer(subject: Subject, fields: Sequence[Field], sources: Sequence[Retrieved]) -> dict[str, Read]:
+    """What the reader would propose for the cells: its best candidates, where it is sure enough."""
     found = reader.read_candidates(subject, fields, sources)
     return {
-        name: candidates[0].value if candidates and candidates[0].score >= reader.MIN_SURE else None
-        for name, candidates in found.items()
+        name: (best[0].value, best[0].score) if best and best[0].score >= Weights.MIN_PROPOSED else (None, 0.0)
+        for name, best in found.items()
     }
 
 
-def shares(verdicts: Counter[str], *, lenient: bool = False) -> dict[str, float]:
+def bands(sureness: Sureness) -> dict[str, float]:
+    figures = {}
+    for name, low, high in (("medium", Weights.MIN_PROPOSED, Weights.MIN_HIGH), ("high", Weights.MIN_HIGH, 1.01)):
+        inside = [right for said, right in sureness if low <= said < high]
+        figures |= {name: len(inside) / max(1, len(sureness))}
+        figures |= {f"{name} right": sum(inside) / len(inside)} if inside else {}
+    return {what: round(value, 4) for what, value in figures.items()}
+
+
+def shares(verdicts: Counter[str], sureness: Sureness, *, lenient: bool = False) -> dict[str, float]:
     right, near = verdicts["right"], verdicts["lenient"]
     known = right + near + verdicts["wrong"] + verdicts["missed"]
     filled = right + near + verdicts["wrong"] + verdicts["invented"]
@@ -112,7 +128,7 @@ def shares(verdicts: Counter[str], *, lenient: bool = False) -> dict[str, float]
         }
     if unanswerable:
         figures["empty"] = verdicts["left empty"] / unanswerable
-    return {what: round(value, 4) for what, value in figures.items()}
+    return {what: round(value, 4) for what, value in figures.items()} | bands(sureness)
 
 
 # ── the data ─────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -122,22 +138,24 @@ def companies(path: Path) -> Figures:
     founded = Field(name="Founded", type="number", question="What year was {Company} founded?")
     city = Field(name="Headquarters city", question="In which city is {Company} headquartered?")
     verdicts: dict[str, Counter[str]] = defaultdict(Counter)
+    sureness: dict[str, Sureness] = defaultdict(list)
     for row in rows(path):
         subject = Subject(name=row["company"], context={"Symbol": row["symbol"], "Sector": row["sector"]})
         page = Retrieved(origin=row["page"]["url"], title=row["page"]["title"], text=row["page"]["text"])
         got = answer(subject, [founded, city], [page])
         for field, key in ((founded, "founded_year"), (city, "headquarters_city")):
-            gold, value = row["gold"][key], got[field.name]
+            gold, (value, sure) = row["gold"][key], got[field.name]
             if gold is not None:
                 verdict = "missed" if value is None else "right" if words(value) == words(gold) else "wrong"
                 verdicts[field.name][verdict] += 1
-    return {f"companies {name.lower()}": shares(counts) for name, counts in verdicts.items()}
+                sureness[field.name] += [] if value is None else [(sure, verdict == "right")]
+    return {f"companies {name.lower()}": shares(counts, sureness[name]) for name, counts in verdicts.items()}
 
 
 def tablefill(path: Path, *, reworded: bool = False) -> Figures:
     """`reworded`: the same columns, asked in other words."""
     verdicts: dict[str, Counter[str]] = defaultdict(Counter)
-    sureness: list[tuple[float, bool]] = []
+    sureness: Sureness = []
     asked = {entry["id"]: entry for entry in rows(path.with_name(REWORDED))} if reworded else {}
     for table in rows(path):
         field, key = Field(name=table["target_column"]), table["key_column"]
@@ -148,24 +166,19 @@ def tablefill(path: Path, *, reworded: bool = False) -> Figures:
             context = {column: cell for column, cell in row["cells"].items() if cell and column != key}
             subject = Subject(name=row["cells"][key] or "", context=context, column=key)
             best = sorted(pages, key=lambda page: -score_subject_match(subject, page.title, page.text))[:PAGES_READ]
-            found = reader.read_candidates(subject, [field], best)[field.name]
-            sure = [candidate for candidate in found if candidate.score >= reader.MIN_SURE][:1]
-            value = sure[0].value if sure else None
+            value, sure = answer(subject, [field], best)[field.name]
             if row["expect"] == "value":
                 verdict = "missed" if value is None else judge(value, [row["gold"], *row["gold_aliases"]])
             else:
                 verdict = "left empty" if value is None else "invented"
             verdicts["all"][verdict] += 1
-            if sure:
-                sureness.append((sure[0].score, verdict in ("right", "lenient")))
+            if value is not None:
+                sureness.append((sure, verdict in ("right", "lenient")))
     name = "tablefill reworded" if reworded else "tablefill"
-    high = [right for said, right in sureness if said >= HIGH]
-    told = {"high": len(high) / max(1, len(sureness)), "high right": sum(high) / max(1, len(high))}
-    calibration(sureness)
-    return {name: shares(verdicts["all"], lenient=True) | {what: round(value, 4) for what, value in told.items()}}
+    return {name: shares(verdicts["all"], sureness, lenient=True)}
 
 
-def calibration(sureness: Sequence[tuple[float, bool]]) -> None:
+def calibration(sureness: Sureness) -> None:
     """What was said beside what was so."""
     for low in (0.5, 0.6, 0.7, 0.8, 0.9):
         inside = [(said, right) for said, right in sureness if low <= said < low + 0.1 + (low == 0.9)]
@@ -177,19 +190,22 @@ def calibration(sureness: Sequence[tuple[float, bool]]) -> None:
 def receipts(path: Path) -> Figures:
     total, date = Field(name="Total", type="number"), Field(name="Date", type="date")
     verdicts: dict[str, Counter[str]] = defaultdict(Counter)
+    sureness: dict[str, Sureness] = defaultdict(list)
     for row in rows(path):
         got = answer(Subject(name=""), [total, date], [Retrieved(origin=row["id"], text=row["text"])])
         for field, key in ((total, "total_number"), (date, "date_iso")):
-            gold, value = row["gold_norm"].get(key), got[field.name]
+            gold, (value, sure) = row["gold_norm"].get(key), got[field.name]
             if gold is not None:
                 read = coerce_value(value, field).value if value is not None else None
                 verdicts[field.name]["missed" if value is None else "right" if read == gold else "wrong"] += 1
-    return {f"receipts {name.lower()}": shares(counts) for name, counts in verdicts.items()}
+                sureness[field.name] += [] if value is None else [(sure, read == gold)]
+    return {f"receipts {name.lower()}": shares(counts, sureness[name]) for name, counts in verdicts.items()}
 
 
 def swde(path: Path) -> Figures:
     """A gold value is the text of one node of the page, so containing it, or being part of it, is right."""
     verdicts: dict[str, Counter[str]] = defaultdict(Counter)
+    sureness: dict[str, Sureness] = defaultdict(list)
     for row in rows(path):
         vertical, gold = row["vertical"], {name: present(values) for name, values in row["gold"].items()}
         if not (names := gold.pop(NAMED_BY[vertical], [])):
@@ -199,14 +215,15 @@ def swde(path: Path) -> Figures:
         source = Retrieved(origin=row["url"], title=page.title, text=page.text)
         got = answer(Subject(name=names[0]), list(fields.values()), [source])
         for name, field in fields.items():
-            value = got[field.name]
+            value, sure = got[field.name]
             if not gold[name]:
                 verdict = "left empty" if value is None else "invented"
             else:
                 verdict = "missed" if value is None else judge(value, gold[name]).replace("lenient", "right")
             for group in (vertical, "all"):
                 verdicts[group][verdict] += 1
-    return {f"swde {group}": shares(verdicts[group]) for group in sorted(verdicts)}
+                sureness[group] += [] if value is None else [(sure, verdict == "right")]
+    return {f"swde {group}": shares(verdicts[group], sureness[group]) for group in sorted(verdicts)}
 
 
 def present(values: Sequence[str]) -> list[str]:

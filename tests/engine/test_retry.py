@@ -154,7 +154,7 @@ TABLE = "Company\nAcme Turbines\n"
 OWN = Page(title="Acme Turbines", body="<p>Acme Turbines was founded in 1987.</p>")
 PEOPLE = Page(
     title="Acme Turbines: our people",
-    body="<p>Acme Turbines, people. The chief executive of Acme Turbines is Ann Lee.</p>",
+    body="<p>Our people. The chief executive of Acme Turbines is Ann Lee.</p><p>Chief executive: Ann Lee</p>",
     found_by="profile",
 )
 

@@ -11,9 +11,13 @@ from typing import Any
 
 import pytest
 
+from tablewright.domain.fieldspec import parse_field
 from tablewright.domain.model import Cell
-from tablewright.domain.text import cell_text
+from tablewright.domain.text import cell_text, hint_text
 from tablewright.errors import UsageError
+from tablewright.operations.files import import_table_rows
+from tablewright.operations.fill import plan_fill
+from tablewright.services import Services
 from tablewright.settings import Settings
 from tests.answering import Answering, Cells, columns, form, said, sent, text_of
 from tests.llm.endpoint import Endpoint, running_endpoint
@@ -142,7 +146,7 @@ async def companies(tmp_path: Path) -> dict[str, dict[str, Cell]]:
 
 
 async def test_the_sample_world_is_filled_rightly(companies: dict[str, dict[str, Cell]], truth: dict[str, Any]) -> None:
-    right = 0
+    right, hinted = 0, 0
     mistakes = []
     for name, cells in companies.items():
         entities = [each for each in truth["companies"] if each["name"] == name]
@@ -152,8 +156,10 @@ async def test_the_sample_world_is_filled_rightly(companies: dict[str, dict[str,
             if cell.value is not None and str(cell.value) != str(known):
                 mistakes.append((name, field, cell_text(cell), known))
             right += cell.value is not None and str(cell.value) == str(known)
+            hinted += cell.value is None and known is not None and [str(known)] == [str(h.value) for h in cell.conflict]
     assert not mistakes
-    assert right >= 30, f"{right} of 42 known values"
+    assert right >= 24, f"{right} of 42 known values"
+    assert right + hinted >= 30, f"{hinted} hints"
 
 
 async def test_every_quote_of_the_sample_world_stands_in_a_fetched_page(companies: dict[str, dict[str, Cell]]) -> None:
@@ -169,13 +175,32 @@ async def test_traps_of_the_sample_world(companies: dict[str, dict[str, Cell]]) 
     assert companies["Zwaluwmolen Papier"]["Employees"].reason == "blocked"
     assert companies["Quillon Robotics"]["Employees"].reason == "not_found", "nobody says how many"
     assert all(cell.reason == "not_found" for cell in companies["Thistledown Aeronautics"].values())
-    assert companies["Lanternwick Lighting"]["Founded"].value == 1994, "the injected 1066 has no effect"
-    assert not companies["Lanternwick Lighting"]["Founded"].conflict, (
-        "the year that a pier was opened is no other value"
+    lantern = companies["Lanternwick Lighting"]["Founded"]
+    assert [lantern.value, *(other.value for other in lantern.conflict)] in ([1994], [None, 1994]), (
+        "neither the injected 1066 nor the year that a pier was opened is another value"
     )
     halden = companies["Halden & Rourke Logistics"]["Founded"]
     assert halden.value == 1962, "the firm's own site goes before an encyclopedia that is as sure"
     assert [other.value for other in halden.conflict] == [1964], "two independent sources disagree"
+
+
+async def test_what_the_built_in_reader_is_not_sure_of_is_a_hint_that_a_person_may_use(tmp_path: Path) -> None:
+    page = Page(title="Acme Turbines", body="<p>Acme Turbines has grown to 340 staff.</p>")
+    async with small_web({"/acme": page}) as web:
+        settings = web.settings(tmp_path)
+        asked = parse_field("Employees:number=How many people does {Company} employ?")
+        async with Services.open(settings) as services:
+            table = (await import_table_rows(services, [{"Company": "Acme Turbines"}])).table
+            filled = await (await plan_fill(services, table.id, [asked])).run()
+            await services.changes.apply(filled.proposal_id)
+            (row,) = (await services.store.tables.load(table.id)).rows
+            cell = row.cell("Employees")
+            assert (cell.value, cell.status, cell.reason, filled.found) == (None, "FAILED", "not_found", 0)
+            assert hint_text(cell) == "340"
+            assert cell.conflict[0].evidence[0].quote == "Acme Turbines has grown to 340 staff."
+            await services.changes.use_other(table.id, row.id, "Employees", 0)
+            (row,) = (await services.store.tables.load(table.id)).rows
+            assert (row.cell("Employees").value, row.cell("Employees").basis) == (340, "given")
 
 
 # ── with a model ─────────────────────────────────────────────────────────────────────────────────────────────────────

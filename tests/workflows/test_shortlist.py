@@ -352,7 +352,7 @@ async def test_a_new_column_fills_only_itself(advised: Chat) -> None:
     assert reply.columns[:2] == (PRODUCT_COLUMN, "Power"), "what was just asked for is shown"
     assert set(reply.columns[2:7]) == {"Price", "Variable temperature", "Capacity", "Weight", "Material"}
     after = await advised.table()
-    assert counted(after, "Power") > 10
+    assert counted(after, "Power") > 5
     assert [row.cell("Capacity") for row in after.rows] == [row.cell("Capacity") for row in before.rows]
     assert "No longer shown: Power" in (await advised.say("/hide Power")).text
     assert "Power" not in [field.name for field in (await advised.table()).shown_fields]

@@ -35,10 +35,15 @@ def format_value(value: Value) -> str:
 
 
 def describe_conflicts(conflicts: Sequence[Conflict], who: str = "others say") -> str:
-    """Return "others say 70, 72; may also be read as 64 (without the mast)"."""
+    """Return "others say 70, 72; may be read as 64 (without the mast)"."""
     others = [format_value(each.value) for each in conflicts if not each.reason]
-    readings = [f"may also be read as {format_value(each.value)} ({each.reason})" for each in conflicts if each.reason]
+    readings = [f"may be read as {format_value(each.value)} ({each.reason})" for each in conflicts if each.reason]
     return "; ".join([*([f"{who} {', '.join(others)}"] if others else []), *readings])
+
+
+def hint_text(cell: Cell) -> str:
+    """Return the value that an empty cell may have, which is not sure enough to be proposed, or ""."""
+    return format_value(cell.conflict[0].value) if cell.value is None and cell.conflict else ""
 
 
 def cell_text(cell: Cell) -> str:

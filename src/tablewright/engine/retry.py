@@ -200,7 +200,7 @@ def collect_step_data(steps: Sequence[Step], kind: str, key: str) -> tuple[str, 
 
 def merge_findings(old: Finding | None, new: Finding) -> Finding:
     """Return the better of two findings of a field; if they differ, it has the other as a conflict."""
-    if old is None or old.value is None:
+    if old is None or (old.value is None and (new.value is not None or not old.conflict)):
         return new
     if new.value is None:
         return old

@@ -301,4 +301,4 @@ def is_given_by_person(cell: Cell) -> bool:
 
 def is_disputed(cell: Cell) -> bool:
     """Return True if sources disagree and no person has decided."""
-    return bool(cell.conflict) and not is_given_by_person(cell)
+    return bool(cell.conflict) and cell.value is not None and not is_given_by_person(cell)

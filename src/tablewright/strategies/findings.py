@@ -357,6 +357,12 @@ class Weights:
     MIN_RIVAL_SHARE = 0.6
     # The highest confidence of a value whose quotes do not settle it: below the label "high".
     MAX_UNSETTLED_CONFIDENCE = 0.75
+    # Without a model, values of at least this confidence are proposed, and the others are shown as hints. On kinds of
+    # pages that the reader was not fitted on, some three of four that are called "medium" are right (evals/README.md).
+    MIN_PROPOSED = 0.70
+    # There, some 19 of 20 values of at least this confidence are right. Those below it are called "medium" at most, and
+    # those that are not sure enough to be proposed, but that other sources contradict, "low".
+    MIN_HIGH, MAX_MEDIUM, MAX_LOW = 0.85, 0.79, 0.49
 
 
 def combine_scores(scores: Sequence[float], against: Sequence[float] = (), *, snippet: bool = False) -> float:

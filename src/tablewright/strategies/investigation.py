@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 
 from tablewright.citations.quotes import cite_span
-from tablewright.domain.model import Evidence, Field, Finding, Reason, Step
+from tablewright.domain.model import Conflict, Evidence, Field, Finding, Reason, Step
 from tablewright.domain.retrieved import Retrieved, hash_content
 from tablewright.domain.text import count_noun, format_value, shorten_text
 from tablewright.extraction.reader import Candidate
@@ -38,10 +38,11 @@ from tablewright.llm.tasks.judge_values import (
     SupportToCheck,
 )
 from tablewright.llm.tasks.read import ReadRow, RowReading, RowToRead
-from tablewright.strategies.findings import Disagreements, ReadCandidate, check_candidates, resolve_value
+from tablewright.strategies.findings import Disagreements, ReadCandidate, Weights, check_candidates, resolve_value
 from tablewright.strategies.gathering import Decided, Gathering
 from tablewright.strategies.request_batcher import BatchSlot, RequestBatcher
 from tablewright.strategies.strategy import Tell, Tools
+from tablewright.values.coerce import coerce_value
 from tablewright.values.same_value import same_value
 from tablewright.web.fetch.guard import registrable_domain
 from tablewright.web.source import Hit, Source
@@ -298,7 +299,9 @@ class RowInvestigation(Gathering):
             for field in judged:
                 found[field.name] = self._after_support(field, found[field.name], verdicts.get(field.name))
         return [
-            self._not_found(field) if (each := found[field.name]) is None else await self._kept(each)
+            self._not_found(field)
+            if (each := found[field.name]) is None
+            else await self._kept(self._proposed(each, field))
             for field in fields
         ]
 
@@ -317,6 +320,23 @@ class RowInvestigation(Gathering):
         if degraded := self._degraded.get(field.name):
             said.append(f"Read without the model: {degraded}")
         return msgspec.structs.replace(found, error=" ".join(filter(None, said)) or None)
+
+    def _proposed(self, finding: Finding, field: Field) -> Finding:
+        """Return the finding; of the built-in reader, only what it is sure enough of, and the rest as a hint."""
+        if self.model is not None and not self.is_degraded(field):
+            return finding
+        sure = finding.confidence
+        if sure >= Weights.MIN_HIGH:
+            return finding
+        if sure >= Weights.MIN_PROPOSED:
+            return msgspec.structs.replace(finding, confidence=min(sure, Weights.MAX_MEDIUM))
+        if finding.conflict:
+            # That sources disagree is worth a look, whichever is right.
+            return msgspec.structs.replace(finding, confidence=min(sure, Weights.MAX_LOW))
+        value = coerce_value(finding.value, field).value
+        hint = Conflict(value=value, evidence=finding.evidence, reason="The built-in rules are not sure of it.")
+        said = "The built-in rules found only what they are not sure of."
+        return Finding(field=field.name, reason="not_found", error=said, conflict=(hint,) if value is not None else ())
 
     def _doubt(self, field: Field, finding: Finding) -> str:
         """Return why all cited pages may be about something else than the row, according to the reader or to code, or

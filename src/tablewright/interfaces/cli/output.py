@@ -28,7 +28,14 @@ from rich.table import Table as Grid
 from rich.text import Text
 
 from tablewright.domain.model import Cell, Field, Row, Step, Table
-from tablewright.domain.text import cell_text, escape_unsafe_characters, replace_unsafe_characters, to_json_document
+from tablewright.domain.text import (
+    cell_text,
+    escape_unsafe_characters,
+    hint_text,
+    replace_unsafe_characters,
+    shorten_text,
+    to_json_document,
+)
 from tablewright.errors import Cancelled, TablewrightError
 from tablewright.interfaces.interrupting import restore_interrupt
 from tablewright.interfaces.wording import format_dollars
@@ -296,7 +303,9 @@ def format_cell(cell: Cell, *, cost: bool = False) -> Text:
     if cost and cell.run_id:
         return Text.assemble((f"{format_dollars(cell.cost)} ", "dim"), format_cell(cell))
     if cell.status == "FAILED":
-        text = Text(f"— {(cell.reason or 'failed').replace('_', ' ')}", style="dim")
+        perhaps = f"; perhaps {shorten_text(hint, 60)}" if (hint := hint_text(cell)) else ""
+        text = harmless_text(f"— {(cell.reason or 'failed').replace('_', ' ')}{perhaps}", 120)
+        text.stylize("dim")
     else:
         # A line of a usual terminal; `show` prints the whole value.
         text = harmless_text(cell_text(cell), 80)

@@ -117,7 +117,8 @@ def describe_cell(cell: Cell, name: str) -> list[list[str | Text]]:
         lines.append([f"Source {number}", harmless_text(title + evidence.origin, 500)])
         lines.append(["", harmless_text(f"“{evidence.quote}”", 500)])
     for other in cell.conflict:
-        lines.append(["May also be" if other.reason else "Others say", cell_text(Cell(value=other.value))])
+        name = "Perhaps" if cell.value is None else "May also be" if other.reason else "Others say"
+        lines.append([name, cell_text(Cell(value=other.value))])
         if other.reason:
             lines.append(["", harmless_text(other.reason, 500)])
         lines += [["", harmless_text(f"{each.origin}\n“{each.quote}”", 500)] for each in other.evidence[:1]]

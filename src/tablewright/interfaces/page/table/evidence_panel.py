@@ -98,7 +98,8 @@ def show_cell_evidence(shown: CellEvidence, acts: CellActions) -> ui.label:
             for source in cell.evidence:
                 show_source(source, passages[source], verdicts.get(source.origin, ""))
         for number, other in enumerate(cell.conflict):
-            show_heading(t("It may also be read as") if other.reason else t("Other sources say"), level=3)
+            other_reading = t("It may also be read as") if other.reason else t("Other sources say")
+            show_heading(t("Perhaps") if cell.value is None else other_reading, level=3)
             with flex_row():
                 show_paragraph(format_value(other.value), "tw-other")
                 if acts.use:
