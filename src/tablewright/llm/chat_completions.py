@@ -47,7 +47,9 @@ class ChatCompletions(ChatModel):
         self._server = server
         self._timeout = timeout
         self._window = window
-        self._client: httpx2.AsyncClient | None = None
+        # Each request in flight has a client with one connection: the pool of a shared one looks at all idle connections
+        # before and after every request, which took more CPU than the request. The last one used is used first.
+        self._idle: list[httpx2.AsyncClient] = []
         self._users = 0
 
     @property
@@ -80,20 +82,17 @@ class ChatCompletions(ChatModel):
 
     async def __aexit__(self, *raised: Any) -> None:
         self._users -= 1
-        if self._users == 0 and self._client is not None:
-            client, self._client = self._client, None
-            await client.aclose()
+        while self._users == 0 and self._idle:
+            await self._idle.pop().aclose()
 
     async def answer(self, call: ModelCall) -> ModelReply:
         assert not call.tools, "structured_output.py sends tools as a schema"
-        # A client belongs to the event loop that it was opened in; the next user may have another.
-        if self._client is None:
-            self._client = self._server.connect()
         # Pages may hold halves of surrogate pairs, which are no UTF-8.
         body = json.dumps(request_body(self._name, call), ensure_ascii=False).encode(errors="replace")
         timeout = call.settings.get("timeout", self._timeout)
+        client = self._idle.pop() if self._idle else self._server.connect()
         try:
-            response = await self._client.post(
+            response = await client.post(
                 f"{self._server.base_url}chat/completions",
                 content=body,
                 headers={"content-type": "application/json", **self._server.headers},
@@ -103,6 +102,8 @@ class ChatCompletions(ChatModel):
             raise RequestFailed("timeout", f"no answer in {timeout:g} seconds") from error
         except (httpx2.RequestError, KeyWithheld) as error:
             raise RequestFailed("unreachable", str(error) or type(error).__name__) from error
+        finally:
+            self._idle.append(client)
         if response.is_error:
             raise failure_of_response(response)
         return self._read(response)

@@ -64,11 +64,9 @@ def create_compatible_model(name: str, base_url: str, key: Key, timeout: float) 
 
 def network_server(system: str, base_url: str, key: Key) -> CompletionsServer:
     def connect() -> httpx2.AsyncClient:
-        # Each call in flight has a connection, and `concurrency` counts those.
-        limits = httpx2.Limits(max_connections=None, max_keepalive_connections=None)
         # Without TLS there is nothing to verify, and reading the certificates takes some 20 ms.
         verify = trusted_certificates() if base_url.startswith("https:") else False
-        return guard_client(httpx2.AsyncClient(limits=limits, verify=verify), key)
+        return guard_client(httpx2.AsyncClient(verify=verify), key)
 
     headers = {"authorization": f"Bearer {key}"} if key else {}
     return CompletionsServer(system, f"{base_url.rstrip('/')}/", headers, connect)

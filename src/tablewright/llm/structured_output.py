@@ -62,9 +62,8 @@ class StructuredOutput(ModelWrapper):
             return await self.wrapped.answer(call)
         if self.form == "tool":
             return read_tool_answer(await self.wrapped.answer(schema_as_tool(call, call.schema)))
-        in_words = schema_in_instructions(call, call.schema)
         if self.form == "prompted":
-            return await self.wrapped.answer(in_words)
+            return await self.wrapped.answer(schema_in_instructions(call, call.schema))
         try:
             return await self.wrapped.answer(call)
         except RequestFailed as refused:
@@ -72,7 +71,7 @@ class StructuredOutput(ModelWrapper):
             if refused.kind != "rejected" or refused.status not in (400, 422):
                 raise
             try:
-                reply = await self.wrapped.answer(in_words)
+                reply = await self.wrapped.answer(schema_in_instructions(call, call.schema))
             except RequestFailed as again:
                 # Without an HTTP status it is another trouble, which a retry may end.
                 raise (again if again.status is None else refused) from None
