@@ -99,3 +99,20 @@ async def test_a_disk_that_refuses_is_told_to_the_next_who_puts_something(tmp_pa
         assert await store.cache.get("model", "k") == b"bought", "it is not forgotten while the process lives"
         with pytest.raises(StoreError):
             await store.cache.put("model", "other", b"x")
+
+
+async def test_a_write_that_fails_while_the_store_is_closed_is_tried_once_more(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path / 'kept.db'}"
+    async with await Store.open(url) as store:
+        refusing = "CREATE TRIGGER refuse BEFORE INSERT ON cache BEGIN SELECT RAISE(ABORT, 'disk'); END"
+        await store.database.write(lambda connection: connection.exec_driver_sql(refusing))
+        await store.cache.put("model", "k", b"bought")
+        # The write begins, and space is freed right after it.
+        await asyncio.sleep(0)
+        mending = asyncio.create_task(
+            store.database.write(lambda connection: connection.exec_driver_sql("DROP TRIGGER refuse"))
+        )
+        await asyncio.sleep(0)
+    await mending
+    async with await Store.open(url) as store:
+        assert await store.cache.get("model", "k") == b"bought"

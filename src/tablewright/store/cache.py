@@ -190,18 +190,20 @@ class Cache(StorePart):
         if problem is not None:
             raise problem
 
-    def _begin_writing(self) -> None:
+    def _begin_writing(self) -> asyncio.Task[None]:
         if self._writer is None or self._writer.done():
             self._writer = asyncio.create_task(self._write_waiting())
+        return self._writer
 
     async def settle(self) -> None:
         """Return when everything is written, or cannot be. Failed writes are tried once more: the disk may have been
         full only then."""
-        if self._unwritten and self._database.is_open:
-            self._begin_writing()
         self._settling.set()
         if self._writer is not None:
             await asyncio.shield(self._writer)
+        # Begun only now: a write that was under way may have failed, too.
+        if self._unwritten and self._database.is_open:
+            await asyncio.shield(self._begin_writing())
         self._settling.clear()
 
     async def _write_waiting(self) -> None:
