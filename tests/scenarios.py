@@ -16,7 +16,7 @@ from typing import Any, TypeAlias
 
 from tablewright.domain.model import Evidence, Field
 from tablewright.domain.retrieved import Retrieved
-from tablewright.domain.shortlist import CONFIRM, ENRICH, ChatMessage, Requirements, Wish
+from tablewright.domain.shortlist import CONFIRM, ENRICH, GO_ON, ChatMessage, Requirements, Wish
 from tablewright.domain.text import to_json_document
 from tablewright.engine.retry import make_weak_column
 from tablewright.errors import BadFormula
@@ -413,6 +413,7 @@ async def shortlist_kettle(stage: Stage) -> Any:
         "which is the lightest, and is it within budget?",
         "where did you get the weight of the Vario 17 from?",
         "Find me 2 more like the Degree 15 but under £40",
+        GO_ON,
         "Actually, up to £55 is fine",
         CONFIRM,
         "add the power to the comparison",

@@ -5,12 +5,13 @@ from __future__ import annotations
 import pytest
 from msgspec import structs
 
-from tablewright.domain.model import Cell, Field, Money, Row, Table
+from tablewright.domain.model import Cell, Field, Money, Row, Table, Value
 from tablewright.domain.shortlist import MEETS_FIELD, PRICE_FIELD, PRODUCT_COLUMN, ShortlistState
 from tablewright.strategies.strategy import Task
 from tablewright.strategies.subject import other_columns
 from tablewright.values.money import ExchangeRates
 from tablewright.values.shortlist_form import parse_command
+from tablewright.workflows.shortlist.ranking import format_product_value
 from tablewright.workflows.shortlist.understanding import interpret_command
 
 
@@ -31,6 +32,18 @@ def test_a_column_is_sorted_by_under_the_name_it_is_shown(name: str) -> None:
     command = parse_command(f"/sort {name}")
     assert command is not None
     assert interpret_command(command, ShortlistState(id="h", language="de"), TABLE, ()).products == (2, 1)
+
+
+@pytest.mark.parametrize(
+    ("value", "field", "shown"),
+    [
+        (Money(amount=1234.5, currency="EUR"), PRICE_FIELD, "1234,50 EUR"),
+        (1.7, Field(name="Inhalt", type="number", unit="l"), "1,7 l"),
+        ("USB 3.2", Field(name="Anschluss"), "USB 3.2"),
+    ],
+)
+def test_figures_are_written_in_the_language_of_the_conversation(value: Value, field: Field, shown: str) -> None:
+    assert format_product_value(value, field, "de") == shown
 
 
 def test_a_plan_of_searches_knows_the_same_columns_for_every_row() -> None:

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from tablewright.domain.shortlist import CONFIRM, EDIT, ENRICH, MODIFY, PAGE_COLUMN, PRODUCT_COLUMN, TRY_AGAIN
+from tablewright.domain.shortlist import CONFIRM, EDIT, ENRICH, GO_ON, MODIFY, PAGE_COLUMN, PRODUCT_COLUMN, TRY_AGAIN
 from tablewright.llm.tasks.choose_pages import PAGE_GOALS
 from tablewright.llm.tasks.translation import ASKED_LANGUAGES
 from tablewright.messages.catalogue import CATALOGUES, list_context_texts
@@ -510,6 +510,55 @@ async def test_what_changed_since_the_first_comparison_is_remembered_with_its_tr
             (1, "added Colour", "which colours?"),
             (2, "more options like Zorbler 3", "more like the first, please"),
         ]
+
+
+async def test_more_products_and_new_columns_wait_for_a_yes_once_their_price_was_said(tmp_path: Path) -> None:
+    colour = WEIGHT | {"name": "Colour", "type": "text", "unit": "", "question": "Which colour has {Product}?"}
+    turns = [
+        turn("columns", columns=[colour], ready=False),
+        turn("more", count=2, ready=False),
+        turn("take back"),
+        turn("more", count=2, ready=False),
+        turn("agree"),
+        turn("question"),
+    ]
+    async with scripted(tmp_path, ZORBLERS, TurnReply=turns) as (chat, web, _script):
+        await chat.say("/form product: zorbler", CONFIRM, ENRICH)
+        searched = len(web.queries)
+        told = await chat.say("which colours?")
+        assert "Filling 2 cells takes at most" in told.text
+        assert told.buttons == (GO_ON,)
+        assert (await chat.table()).field("Colour") is None
+        done = await chat.say(GO_ON)
+        assert (await chat.table()).field("Colour") is not None
+        assert GO_ON not in done.buttons
+        looked_up = len(web.queries)
+        told = await chat.say("two more")
+        assert "That takes up to 24 searches and 45 pages to find more; each of up to 2 new ones" in told.text
+        assert (await chat.say("no, leave it")).buttons == ()
+        assert (chat.state.refinement, chat.state.waiting) == (None, "")
+        assert len(web.queries) == looked_up >= searched, "nothing was searched before a yes"
+        await chat.say("two more", "yes")
+        assert [each.changed for each in chat.state.refinements] == ["added Colour", "more options"]
+        assert (chat.state.refinement, chat.state.waiting) == (None, "")
+
+
+async def test_a_further_search_reads_no_page_whose_products_are_all_there(tmp_path: Path) -> None:
+    pages = ZORBLERS | {
+        "/5": Page("Further", "<p>further: The Zorbler 5 by Zorb weighs 950 g.</p>", found_by="further")
+    }
+    plans = [{"queries": ["zorbler"]}, {"queries": ["zorbler further"]}]
+    names = products("Zorbler 3", "Zorbler 4", "Zorbler 5")
+    replies = {"TurnReply": turn("more"), "PlannedQueries": plans, "ProductsReply": names}
+    async with scripted(tmp_path, pages, **replies) as (chat, _, script):
+        await chat.say("/form product: zorbler", CONFIRM, ENRICH, "more")
+        assert [row.cell(PRODUCT_COLUMN).value for row in (await chat.table()).rows][-1] == "Zorbler 5"
+        offered, read = script.prompts(PICKS)[-1], script.prompts(PRODUCTS)[-1]
+        assert "/5" in offered
+        assert "/5" in read
+        assert "/3 " not in offered
+        assert "The Zorbler 3 by" not in read
+        assert "Zorbler 3" in read, "as one that is known"
 
 
 # ── other languages ──────────────────────────────────────────────────────────────────────────────────────────────────

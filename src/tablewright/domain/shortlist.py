@@ -10,11 +10,11 @@ from typing import Any, Literal, TypeAlias
 
 from tablewright.domain.condition import Condition, describe_condition
 from tablewright.domain.model import Evidence, Field, Money, RowId, Struct
-from tablewright.messages.catalogue import ShortlistText, translate
+from tablewright.messages.catalogue import ShortlistText, localize_figure, translate
 
 Phase: TypeAlias = Literal["intake", "research", "advise", "end"]
 # What the person must confirm before anything is spent.
-Waiting: TypeAlias = Literal["", "requirements", "fields"]
+Waiting: TypeAlias = Literal["", "requirements", "fields", "refinement"]
 OfferedAs: TypeAlias = Literal["new", "used", "refurbished", "discontinued"]
 OFFER_STATES: ShortlistText[tuple[OfferedAs, ...]] = ("new", "used", "refurbished", "discontinued")
 WishKind: TypeAlias = Literal["budget", "must", "nice", "avoid", "priority", "specification"]
@@ -179,14 +179,13 @@ class ShopListing(Struct, frozen=True):
     def text(self, language: str = "") -> str:
         """Return "Kettle 2, Corner Shop: 34.00 GBP, used, 2 left, does not meet “under £30”"."""
         state = localize_offer_state(self.offered_as, language) if self.offered_as != "new" else ""
-        price = self.price_text or translate("shortlist", "no price named", language)
+        price = self.price_text(language) or translate("shortlist", "no price named", language)
         place = ", ".join(filter(None, (self.product, self.shop)))
         return f"{place}: {', '.join(filter(None, (price, state, self.stock, self.missed(language))))}"
 
-    @property
-    def price_text(self) -> str:
-        """The price, as in "39.00 GBP, about 44 CHF"."""
-        return ", ".join(filter(None, (str(self.price or ""), self.about)))
+    def price_text(self, language: str = "") -> str:
+        """Return the price, as in "39.00 GBP, about 44 CHF"."""
+        return ", ".join(filter(None, (localize_figure(str(self.price or ""), language), self.about)))
 
     def missed(self, language: str = "") -> str:
         wishes = ", ".join(f"“{words}”" for words in self.misses)
@@ -326,6 +325,19 @@ class Refinement(Struct, frozen=True):
     trigger: str
 
 
+class PendingRefinement(Struct, frozen=True, kw_only=True):
+    """More products, or columns for all of them, and the message that asked for it."""
+
+    intent: Literal["more", "columns"]
+    message: str
+    requirements: Requirements = Requirements()
+    columns: tuple[Field, ...] = ()
+    drop_columns: tuple[str, ...] = ()
+    about_columns: tuple[str, ...] = ()
+    like: RowId | None = None
+    count: int = 0
+
+
 class ShortlistState(Struct, frozen=True):
     """The complete state of a conversation: `turn(state, message) -> (state, reply)`.
 
@@ -342,9 +354,13 @@ class ShortlistState(Struct, frozen=True):
     buttons: tuple[str, ...] = ()
     proposed: tuple[Field, ...] = ()
     before: Requirements | None = None
+    refinement: PendingRefinement | None = None
+    """What waits for "Go On", once it was said what it takes."""
     has_presented: bool = False
     tried: tuple[str, ...] = ()
     """Queries that were already sent."""
+    read: tuple[str, ...] = ()
+    """Pages whose products are all in the table."""
     removed: tuple[str, ...] = ()
     """Products that the person removed: no search brings them back."""
     shown: tuple[RowId, ...] = ()

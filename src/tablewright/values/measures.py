@@ -89,7 +89,7 @@ def write_quantities_in_digits(text: str, *, articles: bool = True) -> str:
         if read_unit_at(text, end) is not None:
             text = f"{text[:start]}{value}{text[end:]}"
     text = replace_fraction_words(text, lambda end: read_unit_at(text, end) is not None)
-    # Units that are words: of "a m" nobody could say what it means.
+    # Only units that are words, because "a m" may mean anything.
     return re.sub(r"\b[^\W\d_]+(?=[ -][^\W\d_]{3})", write_digits, text)
 
 

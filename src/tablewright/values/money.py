@@ -198,7 +198,10 @@ class ExchangeRates(Struct, frozen=True):
         high = self.convert(value.number if value.high is None else value.high, value.currency, wanted)
         if low is None or high is None:
             return value
-        raw = f"{value.raw}, {self.about(low, wanted, language)}"
+        # What a document says stays as it is written there.
+        is_ours = value.raw == str(Money(amount=value.number, currency=value.currency))
+        raw = localize_figure(value.raw, language) if is_ours else value.raw
+        raw = f"{raw}, {self.about(low, wanted, language)}"
         low, high = low * (1 - RATE_TOLERANCE), high * (1 + RATE_TOLERANCE)
         return structs.replace(value, raw=raw, number=low, high=high, currency=wanted)
 

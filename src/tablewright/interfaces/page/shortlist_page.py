@@ -432,7 +432,7 @@ def listing_line(offer: ShopListing) -> Sequence[GridContent]:
             show_remark(f"“{' '.join(offer.evidence.quote.split())[:160]}”")
 
     state = "" if offer.offered_as == "new" else f" ({offer.offered_as})"
-    price = offer.price_text or t("not stated")
+    price = offer.price_text(page_language()) or t("not stated")
     missed = f"; {offer.missed(page_language())}" if offer.misses else ""
     return [offer.product, shop, f"{price}{state}{missed}", offer.stock or t("not stated"), format_page_time(offer.at)]
 

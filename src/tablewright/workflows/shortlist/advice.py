@@ -20,6 +20,7 @@ from tablewright.domain.shortlist import (
     OFFERED_AS_COLUMN,
     PAGE_COLUMN,
     PRICE_COLUMN,
+    PRICE_FIELD,
     PRODUCT_COLUMN,
     TOP_CANDIDATES,
     TRY_AGAIN,
@@ -32,7 +33,7 @@ from tablewright.domain.shortlist import (
     ShortlistState,
     localize_column_name,
 )
-from tablewright.domain.text import cell_text, format_value
+from tablewright.domain.text import cell_text
 from tablewright.llm.tasks.decision import decide
 from tablewright.llm.tasks.shortlist.advice import Advice, AdviceToGive, AdvisedCard, GiveAdvice
 from tablewright.messages.catalogue import ShortlistText, translate_count
@@ -44,7 +45,7 @@ from tablewright.workflows.shortlist.comparison import (
     list_stated_values,
 )
 from tablewright.workflows.shortlist.context import Taken, TurnContext
-from tablewright.workflows.shortlist.ranking import format_product_cell
+from tablewright.workflows.shortlist.ranking import format_product_cell, format_product_value
 from tablewright.workflows.shortlist.wording import (
     describe_unchecked,
     first_domain,
@@ -302,10 +303,9 @@ class Advisor:
     def _prices(self, cell: Cell) -> str:
         """Name the prices of several sellers, or "" if there is only one."""
         prices = [
-            f"{format_value(each.value)} ({site})"
-            if (site := first_domain(each.evidence))
-            else format_value(each.value)
+            f"{price} ({site})" if (site := first_domain(each.evidence)) else price
             for each in list_stated_values(cell)
+            if (price := format_product_value(each.value, PRICE_FIELD, self._state.language))
         ]
         return self._say("Prices found: {prices}.", prices="; ".join(prices)) if cell.conflict else ""
 

@@ -37,7 +37,7 @@ from tablewright.domain.shortlist import (
 )
 from tablewright.domain.text import cell_text, format_value, shorten_text
 from tablewright.llm.tasks.shortlist.conditions import budget_currency
-from tablewright.messages.catalogue import ShortlistText, translate
+from tablewright.messages.catalogue import ShortlistText, localize_figure, translate
 from tablewright.values.money import ExchangeRates
 from tablewright.values.units import format_with_unit
 
@@ -324,4 +324,6 @@ def format_product_value(value: Value, field: Field, language: str = "") -> str:
         return translate("shortlist", "yes" if value else "no", language)
     if field.name == OFFERED_AS_COLUMN:
         return localize_offer_state(str(value), language)
-    return format_with_unit(format_value(value), field.unit if field.type == "number" else "")
+    if isinstance(value, int | float):
+        return format_with_unit(localize_figure(format_value(value), language), field.unit)
+    return localize_figure(format_value(value), language) if isinstance(value, Money) else format_value(value)

@@ -17,12 +17,13 @@ from typing import Any
 from msgspec import structs
 from msgspec.structs import replace
 
-from tablewright.domain.model import Evidence, Row, Step, Struct, Table, column_key
+from tablewright.domain.model import Evidence, Field, Row, Step, Struct, Table, column_key
 from tablewright.domain.retrieved import Retrieved
 from tablewright.domain.rowkey import row_key
 from tablewright.domain.shortlist import (
     EDIT,
     ENRICH,
+    GO_ON,
     MODIFY,
     OFFERED_AS_COLUMN,
     PRICE_FIELD,
@@ -30,6 +31,7 @@ from tablewright.domain.shortlist import (
     STANDING_FIELDS,
     TRY_AGAIN,
     ChatReply,
+    PendingRefinement,
     Phase,
     Product,
     ReplySentence,
@@ -52,7 +54,7 @@ from tablewright.llm.tasks.shortlist.products import (
 from tablewright.llm.tasks.shortlist.searches import PlanSearches, SearchesToPlan
 from tablewright.llm.tasks.shortlist.turn import TurnTaken
 from tablewright.llm.text_budget import TEXT_LIMITS, split_batches
-from tablewright.messages.catalogue import translate
+from tablewright.messages.catalogue import localize_figure, translate
 from tablewright.strategies.gathering import Gathering, make_offer
 from tablewright.strategies.strategy import Tools
 from tablewright.strategies.subject import allow_queries, is_from_documents, require_web
@@ -99,10 +101,13 @@ class ProductSearch:
             language=state.language,
             tell=self._context.tell,
         )
+        exploration.avoid(state.read)
         found = await exploration.run(like, count)
         if found.failed:
             return self._nothing(state, found)
-        state = structs.replace(state, tried=(*state.tried, *found.queries))
+        # The products that were left out are found there again.
+        read = () if found.left_out else (page.origin for page in found.pages)
+        state = structs.replace(state, tried=(*state.tried, *found.queries), read=(*state.read, *read))
         if not (found.products or known):
             return self._nothing(state, found)
         new = await comparison.add_products(found.products)
@@ -157,7 +162,13 @@ class ProductSearch:
 
     async def proposed(self, state: ShortlistState, said: Sequence[ReplySentence]) -> Taken:
         names = ", ".join(localize_column_name(field.name, state.language) for field in state.proposed)
-        likely = await ProductComparison(self._context, state).estimate(state.proposed)
+        compared = state.translate("I would compare: {columns}.", columns=names)
+        effort = await self.fill_effort(state, state.proposed)
+        return state, make_reply(said, compared, effort, buttons=(ENRICH, MODIFY))
+
+    async def fill_effort(self, state: ShortlistState, fields: Sequence[Field]) -> str:
+        """Say what filling these columns takes."""
+        likely = await ProductComparison(self._context, state).estimate(fields)
         searches = state.translate("{count} search|{count} searches", count=likely.searches)
         pages = state.translate("{count} page|{count} pages", count=likely.pages)
         parts = [state.translate("at most {searches} and {pages}", searches=searches, pages=pages)]
@@ -166,15 +177,58 @@ class ProductSearch:
                 state.translate("about {count} model call|about {count} model calls", count=round(likely.calls.likely))
             )
         if likely.cost_usd is not None and likely.cost_usd.likely:
-            parts.append(f"${likely.cost_usd.likely:.2f}")
-        effort = state.translate(
+            parts.append(f"${localize_figure(f'{likely.cost_usd.likely:.2f}', state.language)}")
+        return state.translate(
             "Filling {count} cell takes {parts}; what was read already is not asked for again.|"
             "Filling {count} cells takes {parts}; what was read already is not asked for again.",
             count=likely.cells,
             parts=", ".join(parts),
         )
-        compared = state.translate("I would compare: {columns}.", columns=names)
-        return state, make_reply(said, compared, effort, buttons=(ENRICH, MODIFY))
+
+    def search_effort(self, state: ShortlistState) -> dict[str, Any]:
+        """Return the limits of a search for products, and its price, as a text says them."""
+        searches = self._context.limits.queries * EXPLORATION_ROUNDS
+        price = self._context.policy.search_price * searches
+        return {
+            "searches": searches,
+            "pages": MAX_FIRST_ROUND_PAGES + MAX_FIRST_ROUND_PAGES // 2,
+            "price": f", ${localize_figure(f'{price:.2f}', state.language)}" if price else "",
+        }
+
+    async def to_confirm(self, state: ShortlistState, turn: TurnTaken, message: str) -> Taken | None:
+        """Say what more products or new columns take, and wait for a yes; None if the user wants it at once, or if it
+        takes nothing."""
+        if turn.is_ready or turn.products or state.waiting == "fields":
+            return None
+        table = await self._context.table(state)
+        if turn.intent == "more":
+            effort = state.translate(
+                "That takes up to {searches} searches and {pages} pages to find more{price}; each of up to {count} new "
+                "ones is then compared like the others.",
+                count=min(turn.count or self._context.limits.products, self._context.limits.products),
+                **self.search_effort(state),
+            )
+        else:
+            there = [field for name in turn.about_columns if (field := table.field(name)) is not None]
+            fields = [
+                *find_missing_fields(table, turn.columns),
+                *(each for each in there if count_pending(table, [each])),
+            ]
+            if not fields:
+                return None
+            effort = await self.fill_effort(state, fields)
+        refinement = PendingRefinement(
+            intent="more" if turn.intent == "more" else "columns",
+            message=message,
+            requirements=turn.requirements,
+            columns=turn.columns,
+            drop_columns=turn.drop_columns,
+            about_columns=turn.about_columns,
+            like=turn.like,
+            count=turn.count,
+        )
+        state = structs.replace(state, waiting="refinement", refinement=refinement)
+        return state, make_reply(turn.said, effort, buttons=(GO_ON,))
 
     async def columns(self, state: ShortlistState, turn: TurnTaken, message: str) -> Taken:
         drop = {column_key(name) for name in turn.drop_columns}

@@ -26,6 +26,7 @@ from tablewright.domain.shortlist import (
     TOP_CANDIDATES,
     TRY_AGAIN,
     ChatReply,
+    PendingRefinement,
     ReplySentence,
     ShortlistState,
 )
@@ -36,7 +37,7 @@ from tablewright.workflows.shortlist.advice import describe_unverified, present_
 from tablewright.workflows.shortlist.comparison import ProductComparison
 from tablewright.workflows.shortlist.comparison_answers import ComparisonAnswers
 from tablewright.workflows.shortlist.context import Taken, TurnContext, TurnWork
-from tablewright.workflows.shortlist.research import EXPLORATION_ROUNDS, MAX_FIRST_ROUND_PAGES, ProductSearch
+from tablewright.workflows.shortlist.research import ProductSearch
 from tablewright.workflows.shortlist.understanding import find_missing_fields, understand_message
 from tablewright.workflows.shortlist.wording import (
     add_message,
@@ -142,9 +143,12 @@ class Shortlist:
             case "columns" if state.has_presented or state.waiting == "fields":
                 work = partial(self._columns, state, turn, message)
                 asks = turn.columns or turn.about_columns if state.waiting != "fields" else turn.products
+                if asks and (taken := await self._research.to_confirm(state, turn, message)):
+                    return taken
                 return work if asks else await work()
             case "more" if state.has_presented:
-                return partial(self._research.more, state, turn, message)
+                taken = await self._research.to_confirm(state, turn, message)
+                return taken or partial(self._research.more, state, turn, message)
             case _ if is_changed or turn.intent == "wish" or (turn.is_ready and state.is_undecided):
                 return await self._wished(record_refinement(state, "requirements", message), turn)
             case "columns" | "more":
@@ -156,6 +160,21 @@ class Shortlist:
     async def _columns(self, state: ShortlistState, turn: TurnTaken, message: str) -> Taken:
         state, reply = await self._research.columns(state, turn, message)
         return state, structs.replace(reply, buttons=buttons_for_step(state)) if state.waiting else reply
+
+    async def _refine(self, state: ShortlistState, refinement: PendingRefinement) -> Taken:
+        """Do what was confirmed."""
+        state = structs.replace(state, waiting="", refinement=None)
+        turn = TurnTaken(
+            intent=refinement.intent,
+            requirements=refinement.requirements,
+            columns=refinement.columns,
+            drop_columns=refinement.drop_columns,
+            about_columns=refinement.about_columns,
+            like=refinement.like,
+            count=refinement.count,
+        )
+        work = self._research.more if refinement.intent == "more" else self._columns
+        return await work(state, turn, refinement.message)
 
     async def _about_table(self, state: ShortlistState, turn: TurnTaken, message: str) -> Taken | TurnWork:
         answers = ComparisonAnswers(self._context, state)
@@ -220,6 +239,8 @@ class Shortlist:
                 )
             case _ if label == ENRICH and state.waiting == "fields":
                 return partial(self._fill, state)
+            case _ if label == GO_ON and state.waiting == "refinement" and state.refinement is not None:
+                return partial(self._refine, state, state.refinement)
             case _ if label == GO_ON and state.has_presented:
                 return partial(self._fill, state)
         return await self._where_we_are(state, make_sentences(state.translate("That belongs to another step.")))
@@ -264,16 +285,11 @@ class Shortlist:
             lines.append(await self._preview(state))
         else:
             state = structs.replace(state, phase="intake")
-            searches = self._context.limits.queries * EXPLORATION_ROUNDS
-            price = self._context.policy.search_price * searches
-            pages = MAX_FIRST_ROUND_PAGES + MAX_FIRST_ROUND_PAGES // 2
             lines.append(
                 state.translate(
                     "That takes up to {searches} searches and {pages} pages to find candidates{price}; the "
                     "comparison is estimated afterwards.",
-                    searches=searches,
-                    pages=pages,
-                    price=f", ${price:.2f}" if price else "",
+                    **self._research.search_effort(state),
                 )
             )
         return state, make_reply(said, *lines, buttons=(CONFIRM, EDIT))
@@ -304,6 +320,9 @@ class Shortlist:
         return " ".join(sentences)
 
     async def _taken_back(self, state: ShortlistState, said: Sequence[ReplySentence]) -> Taken:
+        if state.waiting == "refinement":
+            state = structs.replace(state, waiting="", refinement=None, buttons=())
+            return await self._where_we_are(state, said or make_sentences(state.translate("All stays as it was.")))
         if state.before is None:
             return await self._where_we_are(state, said)
         waiting = "" if state.has_presented else state.waiting

@@ -131,11 +131,12 @@ def interpret_command(
         case "add":
             field = parse_field(require_words(rest, command))
             question = field.question or f"What is the {field.name.lower()} of {{{PRODUCT_COLUMN}}}?"
-            return turn(intent="columns", columns=(structs.replace(field, question=question, role="user"),))
+            added = structs.replace(field, question=question, role="user")
+            return turn(intent="columns", columns=(added,), is_ready=True)
         case "hide":
             return turn(intent="columns", drop_columns=(find_shown_column(rest, table, state).name,))
         case "more":
-            return turn(intent="more", count=int(rest) if rest.isdecimal() else 0)
+            return turn(intent="more", count=int(rest) if rest.isdecimal() else 0, is_ready=True)
         case "links" | "remove":
             action: TurnIntent = command.verb
             return turn(intent=action, products=(pick_product(rest, rows),))

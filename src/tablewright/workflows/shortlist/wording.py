@@ -82,6 +82,10 @@ def describe_step(state: ShortlistState, rows: int) -> str:
         return "ADVISE: changed requirements wait for the user's confirmation; agreeing ranks the table by them."
     if state.waiting == "requirements":
         return "INTAKE: the requirements wait for the user's confirmation; agreeing starts the search."
+    if state.waiting == "refinement":
+        return (
+            "ADVISE: what the last wish takes was said, and it waits for the user's confirmation; agreeing starts it."
+        )
     if state.waiting == "fields":
         found = f"{count_noun(rows, 'candidate')} were found"
         return f"RESEARCH: {found}; the columns wait for the user's confirmation; agreeing has them filled."

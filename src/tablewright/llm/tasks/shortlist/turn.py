@@ -170,7 +170,8 @@ always there. Only new goods are shown unless a wish on "Offered as" asks for ot
 `ready`: true once the product and at least one wish are known, and the user has said what matters most, has had one \
 chance to say it, or does not want more questions. Then do not ask further: the reply says in one sentence what you \
 understood, and what stays open if they leave it to you, and code shows the list with buttons to confirm. While it \
-is not ready, ask.
+is not ready, ask. For "more", and for "columns" of all products: true only if the user wants it done without being \
+asked again ("go ahead", "don't ask"); else code says what it takes, and waits for their yes.
 
 `language`: the user's language as a code, such as "en" or "de". `reply`: sentences in it. {SENTENCES_PROMPT} A \
 product is named by its name, not by its number.
