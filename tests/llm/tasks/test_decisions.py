@@ -105,6 +105,26 @@ async def test_a_failed_check_goes_back_once_with_the_true_reason_and_is_then_le
     assert [step.data.get("left_out") for step in steps] == [True]
 
 
+@pytest.mark.parametrize("is_right", [True, False], ids=["corrected", "wrong again"])
+async def test_only_the_cell_that_fails_its_check_is_asked_for_again(
+    endpoint: Endpoint, model: LanguageModel, is_right: bool
+) -> None:
+    wrong = said("1955", "founded in 1955")
+    endpoint.replies += [
+        answer(reply(Founded=[wrong], Headquarters=[said("Port Merrin", "headquartered in Port Merrin")])),
+        answer(reply(Founded=[said("1987", "founded in 1987") if is_right else wrong])),
+    ]
+    steps: list[Step] = []
+    reading: RowReading = (await decide(ReadRow(), ROW, model, steps.append)).decided
+    found = {name: [each.value for each in values] for name, values in reading.found.items()}
+    assert found == {"Founded": ["1987"] if is_right else [], "Headquarters": ["Port Merrin"]}
+    assert ("Founded" in reading.refused, any(step.data.get("left_out") for step in steps)) == (not is_right,) * 2
+    again = endpoint.asked[1].body
+    assert list(again["response_format"]["json_schema"]["schema"]["$defs"]["Cells"]["properties"]) == ["Founded"]
+    assert "It fails a check: Founded: the quote" in again["messages"][-1]["content"]
+    assert 'Port Merrin"' not in again["messages"][-1]["content"]
+
+
 async def test_a_second_answer_that_holds_is_taken(model: LanguageModel, endpoint: Endpoint) -> None:
     endpoint.replies = [answer(reply(Founded=[said("1987")], Headquarters=[])), answer(GOOD)]
     assert values(await read(model))["Founded"] == ["1987"]

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeAlias, TypeVar
 
+from msgspec import structs
 from pydantic import BaseModel, ConfigDict, create_model
 from pydantic import Field as Key
 
@@ -48,7 +49,7 @@ class Prompt(Struct, frozen=True, gc=True):
 
 class Correction(Struct, frozen=True, gc=True):
     """A second request for only those parts of a reply that fail their check. `put_in` returns the decision with the
-    corrected parts."""
+    corrected parts, and raises InvalidReply if some fail again."""
 
     prompt: Prompt
     put_in: Callable[[Any], Any]
@@ -188,10 +189,7 @@ async def _ask_model(
             problem = error
         if problem.correction or not attempts_left:
             break
-        said = mark_text(0, reply.model_dump_json(by_alias=True)[: TEXT_LIMITS.refused_reply])
-        # A problem repeats words of pages; one that speaks like an instruction is not sent to the model.
-        wrong = f"It fails a check: {problem}" if not looks_like_prompt_injection(str(problem)) else "It fails a check."
-        text = f"{prompt.text}\n\nYour last answer was\n{said}\n{wrong}\nAnswer again, whole."
+        text = add_fault(prompt, reply.model_dump_json(by_alias=True), problem).text
         # Also where the first reply came in a request for several rows, the second is for this one.
         first, attempts_left = None, 0
     if problem.usable is None:
@@ -203,8 +201,20 @@ async def _ask_model(
         # What could be proved is worth more than the parts that a failing model cannot correct.
         except ModelError:
             return Outcome(decided=usable, left_out=str(problem))
-        return Outcome(decided=await asyncio.to_thread(correction.put_in, reply))
+        try:
+            return Outcome(decided=await asyncio.to_thread(correction.put_in, reply))
+        except InvalidReply as left:
+            return Outcome(decided=left.usable, left_out=str(left))  # type: ignore[arg-type]
     return Outcome(decided=usable, left_out=str(problem))
+
+
+def add_fault(prompt: Prompt, said: str, problem: InvalidReply) -> Prompt:
+    """Return the prompt with the last answer and what is wrong with it."""
+    # A problem repeats words of pages; one that speaks like an instruction is not sent to the model.
+    wrong = f"It fails a check: {problem}" if not looks_like_prompt_injection(str(problem)) else "It fails a check."
+    shown = mark_text(0, said[: TEXT_LIMITS.refused_reply])
+    text = f"{prompt.text}\n\nYour last answer was\n{shown}\n{wrong}\nAnswer again, whole."
+    return structs.replace(prompt, text=text)
 
 
 async def _request_reply(model: LanguageModel, prompt: Prompt, text: str) -> BaseModel:

@@ -8,6 +8,7 @@ back once what cannot. What the model concludes rather than reads is `judged`, a
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache, partial
 from typing import Any, Literal
@@ -24,8 +25,10 @@ from tablewright.extraction.reader import MIN_SURE, Candidate, OtherReading, Sou
 from tablewright.extraction.subject import Subject
 from tablewright.llm.tasks.cell_answer import MAX_QUOTES, CellAnswer, Quoted, TextVerdict, prove_answer
 from tablewright.llm.tasks.decision import (
+    Correction,
     InvalidReply,
     Prompt,
+    add_fault,
     answers_by_name,
     describe_columns,
     fit_sources,
@@ -128,8 +131,35 @@ of the whole, one model of a series for another. Nothing from memory.
         )
 
     def check(self, asked: RowToRead, reply: Any) -> RowReading:
+        try:
+            return self.prove(asked, reply)
+        except InvalidReply as problem:
+            problem.correction = self._correct(asked, reply, problem)
+            raise
+
+    def prove(self, asked: RowToRead, reply: Any) -> RowReading:
         verdicts = {verdict.text - 1: verdict for verdict in reply.texts if 1 <= verdict.text <= len(asked.sources)}
         return prove_row_reading(asked, answers_by_name(reply.cells), verdicts)
+
+    def _correct(self, asked: RowToRead, reply: Any, problem: InvalidReply) -> Correction | None:
+        """Return a request for the cells that fail their check; None if all do."""
+        reading: RowReading = problem.usable  # type: ignore[assignment]
+        narrow = structs.replace(asked, fields=tuple(each for each in asked.fields if each.name in reading.refused))
+        if len(narrow.fields) == len(asked.fields):
+            return None
+        said = reply.model_dump(by_alias=True)
+        cells = {field.name: said.get("cells", said)[field.name] for field in narrow.fields}
+
+        def merge(again: RowReading) -> RowReading:
+            return structs.replace(reading, found={**reading.found, **again.found}, refused=again.refused)
+
+        def put_in(again: Any) -> RowReading:
+            try:
+                return merge(self.prove(narrow, again))
+            except InvalidReply as left:
+                raise InvalidReply(str(left), usable=merge(left.usable)) from left  # type: ignore[arg-type]
+
+        return Correction(add_fault(self.prompt(narrow), json.dumps(cells, ensure_ascii=False), problem), put_in)
 
     def fallback(self, asked: RowToRead) -> RowReading:
         found = reader.read_candidates(asked.subject, asked.fields, asked.sources, context_pages=asked.earlier)
@@ -261,7 +291,7 @@ document states takes precedence over what you compute. Nothing from memory.
             max_tokens=300 + 300 * len(asked.fields),
         )
 
-    def check(self, asked: RowToRead, reply: Any) -> RowReading:
+    def prove(self, asked: RowToRead, reply: Any) -> RowReading:
         answers = [
             [
                 ReadAnswer(
