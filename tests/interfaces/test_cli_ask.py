@@ -21,7 +21,7 @@ RECEIPTS = "all receipts that contain tires"
 REPLY = {
     "question", "answer", "intent", "more", "citations", "columns", "rows", "count", "completeness", "reason", "ledger",
     "route", "route_reason", "fallbacks", "attempts", "relaxed", "result_id", "export", "clarification",
-    "degraded", "conversation", "form", "not_understood", "outages",
+    "degraded", "conversation", "form", "not_understood", "outages", "is_listed",
     "contradictions", "language",
 }  # fmt: skip
 
@@ -86,7 +86,7 @@ def test_the_reply_as_json_has_everything(library: Shell) -> None:
     assert set(reply["rows"][0]) == {"document_id", "title", "values", "page", "source"}
     cited = {each["number"]: each for each in reply["citations"]}
     assert set(cited[1]) == {
-        "number", "document_id", "title", "path", "quote", "page", "start", "end", "content_hash",
+        "number", "document_id", "title", "path", "quote", "page", "start", "end", "content_hash", "highlight",
     }  # fmt: skip
     for row in reply["rows"]:
         assert cited[row["source"]]["document_id"] == row["document_id"]
@@ -110,6 +110,14 @@ def test_a_question_is_shown_as_the_form_that_was_looked_up_or_with_what_was_not
     done = library("ask", "which receipts are still unpaid?")
     assert "Not understood: “still”, “unpaid”." in done.stdout
     assert "Understood so far: kind = receipt." in done.stderr
+
+
+def test_a_short_list_is_printed_once_with_its_sources(library: Shell) -> None:
+    done = library("ask", "--where", "kind = receipt and Total > 53 EUR")
+    assert done.stdout.count("r55: ") == 1
+    assert "- r55: Total 55 EUR [source 2]" in done.stdout
+    assert "“Total: EUR 55.00”" in done.stdout
+    assert "┃" not in done.stdout
 
 
 def test_a_passage_is_cited_with_its_file(library: Shell) -> None:

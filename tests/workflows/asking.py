@@ -61,6 +61,8 @@ def plan(question: str, **values: Any) -> dict[str, Any]:
         "limit": 0,
         "unit_column": "",
         "sentence": "",
+        "sentence_one": "",
+        "sentence_none": "",
         "compare": False,
         **values,
     }

@@ -381,7 +381,7 @@ async def test_a_search_that_finds_nothing_new_is_not_read_again(empty: Library,
         await add_documents(services, [pump], workers=1)
         reply = await asked_of(services, "How heavy is the pump P9?")
     assert sum(COMPOSING in prompt for prompt in prompts(endpoint)) == 1
-    assert [(tried.matches, tried.note) for tried in reply.attempts] == [(1, ""), (1, "0 new")]
+    assert [(tried.matches, tried.note) for tried in reply.attempts] == [(1, ""), (0, "0 new")]
     assert reply.reason == "the document was read whole"
 
 
@@ -463,11 +463,11 @@ async def test_where_nothing_matches_the_texts_of_all_documents_are_read_too(
         await remove_documents(services, ["broken.pdf"])
         found = await asked_of(services, sailed)
         empty = await asked_of(services, dear)
-    assert found.answer == "0 receipts match.\nOttoline Brask was the captain. [source 1]"
+    assert found.answer == "No receipts match.\nOttoline Brask was the captain. [source 1]"
     assert (found.count, found.completeness) == (0, "approximate")
     assert found.reason.startswith("besides the lookup, the best passages were read, not all")
     assert found.relaxed == ("Without “Total > 5000 EUR” 60 would match.",)
-    assert (empty.answer, empty.completeness, empty.reason) == ("0 receipts match.", "exact", "")
+    assert (empty.answer, empty.completeness, empty.reason) == ("No receipts match.", "exact", "")
     assert "Total > 5000 EUR: matched 0 of 60 receipts" in prompts(endpoint)[-1]
 
 
@@ -530,7 +530,7 @@ async def test_a_lookup_stands_although_the_model_fails_to_read_the_texts_beside
     )  # fmt: skip
     endpoint.otherwise = reader({dear: over}, lambda prompt: {"nonsense": 1})
     reply = await library.with_model(endpoint).ask(dear)
-    assert (reply.count, reply.answer) == (0, "0 receipts match.")
+    assert (reply.count, reply.answer) == (0, "No receipts match.")
     assert "other documents were not searched for it" in reply.reason
 
 
@@ -563,6 +563,48 @@ async def test_rows_that_are_compared_are_kept_out_by_meaning_not_by_spelling(
     assert reply.attempts[-1].note == "compared by the model"
 
 
+async def test_a_statement_over_many_rows_says_how_many_of_its_sources_are_shown(
+    library: Library, endpoint: Endpoint
+) -> None:
+    asked = "Which tires were bought most often?"
+    of = plan(asked, action="table", of=["receipt"], columns=[column("Item", "text", "What was bought?")], compare=True)
+
+    def reply_of(sent: Asked) -> Sent:
+        if CONCLUDING in sent_to(sent):
+            said = [{"statement": "Winter tires were.", "rows": list(range(1, 11)), "calculations": []}]
+            return answer({"statements": said, "listed": [], "unsure": [], "missing": ""})
+        return reader({asked: of})(sent)
+
+    endpoint.otherwise = reply_of
+    reply = await library.with_model(endpoint).ask(asked)
+    assert reply.answer.endswith("[source 6] (6 of 10 sources shown)")
+
+
+async def test_a_further_search_shows_what_was_quoted_and_what_is_new(library: Library, endpoint: Endpoint) -> None:
+    asked = "How is the pump P9 bled, and what was bought for the garden?"
+    bled = stating("Through the upper valve.", "bled through the upper valve")
+    more = iter(({"answered": "partly", "missing": "the garden", "queries": ["garden hose"]}, {}))
+    planned = plan(asked, queries=["pump bled upper valve"])
+    endpoint.otherwise = reader({asked: planned}, lambda prompt: bled(prompt) | next(more))
+    reply = await library.with_model(endpoint).ask(asked)
+    first, then = [prompt for prompt in prompts(endpoint) if COMPOSING in prompt]
+    assert "garden hose" in then
+    assert "upper valve" in then
+    others = [text for number, text in blocks(first) if number and "upper valve" not in text]
+    assert others
+    assert [text for text in others if text in then] == []
+    assert len(reply.attempts) == 2
+
+
+async def test_the_named_documents_are_searched_again_before_all_others(library: Library, endpoint: Endpoint) -> None:
+    asked = "Who was the captain of the ship?"
+    more = iter((["upper valve of the pump"], ["type of the pump"], []))
+    planned = plan(asked, queries=["pump pressure"], of=["pump.md"])
+    endpoint.otherwise = reader({asked: planned}, lambda _: {**nothing(), "queries": next(more)})
+    reply = await library.with_model(endpoint).ask(asked)
+    assert [" in pump.md" in tried.asked for tried in reply.attempts] == [True, True, False]
+
+
 async def test_names_of_a_follow_up_are_not_compared_again(library: Library, endpoint: Endpoint) -> None:
     item = column("Item", "text", "What was bought?")
     tires = {"action": "table", "of": ["receipt"], "columns": [item]}
@@ -583,7 +625,7 @@ async def test_where_nothing_matches_texts_are_read_only_if_the_plan_expects_som
     over = plan(dear, action="table", of=["receipt"], columns=[TOTAL], conditions=[condition("Total", ">", "5000 EUR")])
     endpoint.otherwise = reader({dear: over})
     reply = await library.with_model(endpoint).ask(dear)
-    assert (reply.count, reply.answer) == (0, "0 receipts match.")
+    assert (reply.count, reply.answer) == (0, "No receipts match.")
     assert not any(COMPOSING in prompt for prompt in prompts(endpoint))
 
 

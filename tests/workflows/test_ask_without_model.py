@@ -23,8 +23,14 @@ from tests.operating import (
     remove_documents,
     set_kind,
 )
-from tests.workflows.asking import BLED, RECEIPTS, UNANSWERED
-from tests.workflows.conftest import LATE, ORDERS, OTHERS, TIRES, UNDATED, Library, asked_of, check
+from tests.workflows.asking import BLED, CAPTAIN_OF, RECEIPTS, UNANSWERED
+from tests.workflows.conftest import CAPTAIN, LATE, ORDERS, OTHERS, TIRES, UNDATED, Library, asked_of, check
+
+
+async def test_of_a_long_passage_the_sentence_that_answers_is_highlighted(library: Library) -> None:
+    reply = await library.ask(CAPTAIN_OF)
+    assert (reply.citations[0].highlight, len(reply.citations[0].quote) > 1_000) == (CAPTAIN, True)
+
 
 # ── every word understood: a form ────────────────────────────────────────────────────────────────────────────────────
 
@@ -240,7 +246,7 @@ async def test_where_nothing_matches_documents_of_other_kinds_are_looked_at(libr
     reply = await looked_up(library, "kind = receipt and text contains upper valve")
     assert reply.relaxed == (
         "Without “text contains upper valve” 60 would match.",
-        "Of documents that are not receipts, 1 matches: Pump P9.",
+        "Of documents that are not receipts, 1 matches: Pump P9 (pump.md).",
     )
     assert [each.note for each in reply.attempts] == ["", "wider", "wider"]
 
@@ -292,7 +298,7 @@ async def test_a_table_is_shown_with_its_columns_and_added_up_without_its_total(
         listed = await look_up(services, make_lookup_form("table = T1 and Task = Crane"))
         added = await look_up(services, make_lookup_form("table = T1", "sum", "Hours"))
     assert set(listed.columns) == {"Worker", "Task", "Hours"}
-    assert listed.answer.startswith("2 rows match.\n- Task Crane, Worker Berg, Hours 7.5 [source 1]")
+    assert listed.answer.startswith("2 rows match.\n- Crane (Worker Berg, Hours 7.5) [source 1]")
     assert added.answer == "The sum of Hours of 3 rows is 19.5."
     assert (added.completeness, added.reason) == ("exact", "1 row that only adds up the others was left out")
 

@@ -10,6 +10,7 @@ from msgspec.structs import replace as replace_document
 
 from tablewright.conditions.evaluate import NameSpellings
 from tablewright.documents.results import StatedFact
+from tablewright.documents.search import CorpusHit
 from tablewright.domain.condition import describe_condition
 from tablewright.domain.documents import Document
 from tablewright.domain.model import Cell, Evidence, Field, Money, Table, column_key
@@ -31,10 +32,12 @@ from tablewright.workflows.ask.query_rows import (
 )
 from tablewright.workflows.ask.tables import (
     MAX_UNNARROWED_ROWS,
+    choose_sentence,
     find_rows_without_figure,
     find_uncovered,
     suggest_narrowing,
 )
+from tablewright.workflows.ask.texts import fuse_hits
 
 
 def member(name: str, **values: str) -> QueryRow:
@@ -247,9 +250,10 @@ def test_documents_of_one_title_are_told_apart_by_their_files() -> None:
         Document(id=name, name=f"{name}.pdf", path=name, title=title)
         for name, title in (("1", "Invoice"), ("2", "Invoice"), ("3", "Lease"), ("4", ""), ("5", ""))
     ]
+    documents += [Document(id=folder, name="4.md", path=f"{folder}/4.md", title="4") for folder in ("north", "south")]
     table = Table(id="t", name="invoices", fields=(), rows=())
     titles = [each.title for each in make_query_rows(table, {}, documents)]
-    assert titles == ["Invoice (1.pdf)", "Invoice (2.pdf)", "Lease", "4.pdf", "5.pdf"]
+    assert titles == ["Invoice (1.pdf)", "Invoice (2.pdf)", "Lease (3.pdf)", "4.pdf", "5.pdf", "4, north", "4, south"]
 
 
 def test_rows_left_out_as_totals_are_told_and_do_not_make_a_sum_less_exact() -> None:
@@ -430,6 +434,33 @@ def test_the_largest_in_each_currency_is_not_added_up_in_a_sentence() -> None:
         asked = plan(columns=["price"], aggregate=aggregate, aggregate_column="price")
         found, aggregated = evaluate_plan(asked, mixed, NameSpellings())
         assert complete_sentence("It is {figure}.", found, aggregated) == said
+
+
+def test_none_one_and_many_have_sentences_of_their_own_and_none_is_not_claimed_while_something_is_undecided() -> None:
+    sentences = {"sentence": "{count} are.", "sentence_one": "Yes, one is.", "sentence_none": "No, none is."}
+
+    named = {"column": "supplier", "operator": "="}
+
+    def said(supplier: str, *members: QueryRow) -> str:
+        asked = plan(columns=["supplier"], **sentences, conditions=[{**named, "values": [supplier]}])
+        found, aggregated = evaluate_plan(asked, QueryScope(members=members), NameSpellings())
+        return complete_sentence(choose_sentence(asked, found), found, aggregated)
+
+    aldine, bask, silent = member("1", supplier="Aldine"), member("2", supplier="Bask"), member("3")
+    assert [said("Bask", aldine, bask), said("Bask", bask, bask), said("Corso", aldine)] == [
+        "Yes, one is.",
+        "2 are.",
+        "No, none is.",
+    ]
+    assert said("Corso", aldine, silent) == ""
+
+
+def test_what_is_first_in_one_search_is_read_wherever_others_put_it() -> None:
+    def ranking(*ids: int) -> list[CorpusHit]:
+        return [CorpusHit(id=id, document=Document(id="d", name="d", path="d"), text="", score=0.0) for id in ids]
+
+    fused = fuse_hits([ranking(1, 2, 3, 4), ranking(9, 2, 3, 4), ranking(8, 3, 2)])
+    assert [each.id for each in fused] == [1, 8, 9, 2, 3, 4]
 
 
 def test_an_amount_shows_its_currency_once() -> None:

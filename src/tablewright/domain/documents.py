@@ -44,6 +44,12 @@ class Document(Struct, frozen=True):
     problem: str = ""
 
     @property
+    def full_title(self) -> str:
+        """Return its title with its file: "Lease of a flat (flat-3.pdf)"; the title alone if the file is named so."""
+        named = self.name.rpartition(".")[0] or self.name
+        return self.title if self.title == named else f"{self.title} ({self.name})" if self.title else self.name
+
+    @property
     def is_sorted(self) -> bool:
         """Return True if a model or a person has named its kind."""
         return self.kind_by in ("model", "person")

@@ -29,6 +29,8 @@ class Citation(Struct, frozen=True):
     start: int = 0
     end: int = 0
     content_hash: str = ""
+    highlight: str = ""
+    """The part of a longer quote that answers: its deciding lines, or the sentence nearest to the question."""
 
 
 COMPLETENESS: AskText[tuple[Completeness, ...]] = ("exact", "approximate", "incomplete")
@@ -105,6 +107,8 @@ class Reply(Struct, frozen=True):
     attempts: tuple[ToolUse, ...] = ()
     relaxed: tuple[str, ...] = ()
     result_id: str = ""
+    is_listed: bool = False
+    """True if the answer names all `rows`, so that they need not be shown again."""
     more: int = 0
     """Rows of the stored result set after these."""
     export: str = ""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tablewright.domain.text import count_noun
+from tablewright.domain.text import count_noun, shorten_text
 from tablewright.errors import TablewrightError
 from tablewright.interfaces.cli import output
 from tablewright.interfaces.cli.adapter import command
@@ -137,7 +137,8 @@ def print_answer(reply: Reply, *, trace: bool) -> None:
 
     console = output.stdout()
     output.print_prose(reply.answer, 20_000)
-    if reply.rows:
+    is_table = reply.rows and not reply.is_listed
+    if is_table:
         links = {cited.number: link_citation(cited) for cited in reply.citations}
         lines: list[list[str | Text]] = []
         for row in reply.rows:
@@ -149,11 +150,10 @@ def print_answer(reply: Reply, *, trace: bool) -> None:
             output.print_note(
                 f"{reply.more:,} more: --export FILE writes all, --conversation {reply.conversation} --rest shows more."
             )
-    if reply.citations and not reply.rows:
-        for cited in reply.citations:
-            page = f", page {cited.page}" if cited.page else ""
-            quote = " ".join(cited.quote.split())
-            output.print_prose(f"[source {cited.number}] {cited.title}{page} ({cited.path}): “{quote[:200]}”", 600)
+    for cited in reply.citations if not is_table else ():
+        page = f", page {cited.page}" if cited.page else ""
+        quote = shorten_text(" ".join((cited.highlight or cited.quote).split()), 400)
+        output.print_prose(f"[source {cited.number}] {cited.title}{page} ({cited.path}): “{quote}”", 800)
     if reply.form is not None:
         lead = "Understood so far" if reply.route == "passages" else "Looked up"
         output.print_note(f"{lead}: {reply.form}.")

@@ -268,7 +268,7 @@ def show_ask_reply(reply: Reply, more: Callable[[], Awaitable[None]] | None) -> 
             part = t("Understood so far: {form}.", form=reply.form)
             show_remark(part if reply.route == "passages" else t("Query: {form}.", form=reply.form))
             ui.link(t("Change the conditions"), f"/lookup?where={quote(reply.form.where)}")
-    if reply.rows:
+    if reply.rows and not reply.is_listed:
         paged = any(each.page for each in reply.rows)
         columns = [t("Source"), t("Document"), *([t("Page")] if paged else []), *reply.columns]
         lines: list[list[GridContent]] = []
@@ -281,7 +281,8 @@ def show_ask_reply(reply: Reply, more: Callable[[], Awaitable[None]] | None) -> 
             page = f", {t('page {page}', page=cited.page)}" if cited.page else ""
             with flex_row().classes("no-wrap items-start"):
                 citation_button(cited.number, open_number)
-                show_paragraph(f"{cited.title}{page}: “{' '.join(cited.quote.split())[:300]}”", "tw-small")
+                answering = shorten_text(" ".join((cited.highlight or cited.quote).split()), 400)
+                show_paragraph(f"{cited.title}{page}: “{answering}”", "tw-small")
     with flex_row():
         if reply.more and more is not None:
             ui.button(t("Show {more} more", more=reply.more), on_click=more).props("flat dense")

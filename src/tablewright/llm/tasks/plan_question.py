@@ -92,6 +92,8 @@ class QuestionPlan(BaseModel):
     limit: int
     unit_column: str
     sentence: str
+    sentence_one: str
+    sentence_none: str
     compare: bool
 
     @property
@@ -126,13 +128,16 @@ def text_search_plan(text: str, language: str = "") -> QuestionPlan:
         limit=0,
         unit_column="",
         sentence="",
+        sentence_one="",
+        sentence_none="",
         compare=False,
     )
 
 
 def parse_stored_plan(text: str) -> QuestionPlan:
-    """Return the plan of an earlier turn. It may be from a version whose plans had no language or period."""
-    return QuestionPlan.model_validate({"language": "", "period": "", **json.loads(text)})
+    """Return the plan of an earlier turn. It may be from a version without these fields."""
+    since = {"language": "", "period": "", "sentence_one": "", "sentence_none": ""}
+    return QuestionPlan.model_validate({**since, **json.loads(text)})
 
 
 class PlanQuestion:
@@ -188,9 +193,11 @@ amount or date. `group_by`: a column, for one figure a group; of a date column `
 expensive", "sorted by date". With `group_by`, `limit` is how many groups, by their figure: "which month had the \
 most" is a count by month, `descending`, `limit` 1.
 - `unit_column`: if the currency or unit of the figures is in a separate column, that column; else "".
-- `sentence`: the answer in one sentence of the user's language, which code completes: {{count}} stands for how many \
-match, {{figure}} for the sum, average or extreme, where there is no `group_by`; no other figure that is not in the \
-question. "{{count}} invoices of March are over 500 EUR." Code adds a line for each group, for each member of a short \
+- `sentence`, `sentence_one` and `sentence_none`: the answer in one sentence of the user's language, for several \
+matches, for exactly one, and for none; to a yes-or-no question each begins with yes or no. Code completes them: \
+{{count}} stands for how many match, {{figure}} for the sum, average or extreme, where there is no `group_by`; no \
+other figure that is not in the question. "{{count}} invoices of March are over 500 EUR.", "One invoice of March is \
+over 500 EUR.", "No invoice of March is over 500 EUR." Code adds a line for each group, for each member of a short \
 list, and for who has the extreme.
 - `compare`: true where the answer needs judgement across members or kinds, or arithmetic within rows of a table \
 inside documents, that conditions and aggregates cannot express, such as matching payments with bills; `of` may then \

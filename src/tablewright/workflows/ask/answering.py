@@ -14,12 +14,13 @@ from tablewright.citations.quotes import expand_to_lines
 from tablewright.documents.corpus import Corpus
 from tablewright.documents.results import Aggregated, Amount, FoundItem, FoundItems, StatedFact
 from tablewright.domain.condition import describe_condition
-from tablewright.domain.documents import Question
+from tablewright.domain.documents import Document, Question
 from tablewright.domain.reply import Citation, MatchLedger, ReplyRow
 from tablewright.domain.retrieved import Retrieved
 from tablewright.domain.text import pluralize_noun
 from tablewright.messages.catalogue import AskText, localize_figure, translate
 from tablewright.store.conversations import ResultRow
+from tablewright.text import content_stems, page_pieces
 from tablewright.values.currencies import is_currency
 
 # Rows that a reply shows; all of them are kept, and "show the rest" continues.
@@ -40,7 +41,7 @@ class CitationList:
     corpus: Corpus
     citations: list[Citation] = field(default_factory=list)
     texts: dict[str, Retrieved] = field(default_factory=dict)
-    paths: dict[str, str] = field(default_factory=dict)
+    documents: dict[str, Document] = field(default_factory=dict)
 
     async def of_thing(self, thing: FoundItem) -> int:
         """Cite the values that decided about an item and return the number."""
@@ -52,8 +53,11 @@ class CitationList:
         ]
         return await self.cite(thing.document_id, spans or [(thing.start, thing.end)])
 
-    async def cite(self, document_id: str, spans: Sequence[tuple[int, int]], *, in_lines: bool = True) -> int:
-        """Return the number of a passage; with `in_lines`, quote its whole lines."""
+    async def cite(
+        self, document_id: str, spans: Sequence[tuple[int, int]], *, in_lines: bool = True, question: str = ""
+    ) -> int:
+        """Return the number of a passage; with `in_lines`, quote its whole lines. With a `question`, highlight the
+        sentence nearest to it."""
         text = await self.text(document_id)
         # Whole lines: a value without its label proves little to a reader.
         lines = sorted({expand_to_lines(text.text, *span) if in_lines else span for span in spans})
@@ -63,17 +67,20 @@ class CitationList:
                 return known.number
         whole = text.text[start:end]
         # A longer passage is quoted by its deciding lines.
-        quote = whole if len(whole) <= 400 else " … ".join(text.text[first:last] for first, last in lines)
+        deciding = " … ".join(text.text[first:last] for first, last in lines)
+        quote = whole if len(whole) <= 400 else deciding
+        highlight = find_nearest_sentence(question, whole) if question else deciding
         cited = Citation(
             number=len(self.citations) + 1,
             document_id=document_id,
-            title=text.title,
-            path=self.paths[document_id],
+            title=self.documents[document_id].full_title,
+            path=self.documents[document_id].path,
             quote=quote,
             page=text.page_at(start),
             start=start,
             end=end,
             content_hash=text.content_hash,
+            highlight=highlight if highlight != quote else "",
         )
         self.citations.append(cited)
         return cited.number
@@ -81,8 +88,15 @@ class CitationList:
     async def text(self, document_id: str) -> Retrieved:
         if document_id not in self.texts:
             self.texts[document_id] = await self.corpus.documents.retrieved(document_id)
-            self.paths[document_id] = (await self.corpus.documents.get(document_id)).path
+            self.documents[document_id] = await self.corpus.documents.get(document_id)
         return self.texts[document_id]
+
+
+def find_nearest_sentence(question: str, text: str) -> str:
+    """Return the sentence, or the row of a table, with the most words of the question; of equals the shortest."""
+    words = set(content_stems(question))
+    pieces = [text[start:end] for start, end in page_pieces(text)]
+    return max(pieces, key=lambda piece: (len(words.intersection(content_stems(piece))), -len(piece)), default="")
 
 
 # ── the table ────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -165,9 +179,13 @@ async def write_answer(
     if aggregated is not None and question.aggregate != "count":
         return await _describe_aggregates(aggregated, found, sources, language)
     count = len(found.matches)
+    several: AskText[str] = "{count} {things} matches.|{count} {things} match."
+    none: AskText[str] = "No {things} match."
+    # What is undecided may match.
+    unknown: AskText[str] = "No {things} are known to match."
     said = translate(
         "ask",
-        "{count} {things} matches.|{count} {things} match.",
+        several if count else unknown if found.undecided else none,
         language,
         count=count,
         things=pluralize_noun(question.things or "document", count),
@@ -183,7 +201,8 @@ def complete_sentence(sentence: str, found: FoundItems, aggregated: Aggregated |
     amounts = [amount for group in aggregated.groups for amount in group.amounts] if aggregated else []
     is_grouped = bool(found.question.group_by)
     total = " + ".join(format_amount_found(amount, language) for amount in amounts) if not is_grouped else ""
-    if found.question.aggregate not in ("", "count") and not is_grouped and ("{figure}" not in sentence or not total):
+    is_figure = found.question.aggregate not in ("", "count") and bool(found.matches)
+    if is_figure and not is_grouped and ("{figure}" not in sentence or not total):
         return ""
     if not total and "{figure}" in sentence:
         return ""
@@ -279,12 +298,16 @@ def column_in_sentence(question: Question) -> str:
 
 
 def describe_item(thing: FoundItem, columns: Sequence[str], language: str) -> str:
-    """Return an item with its values: "INV-7: Total 12.50 EUR, Supplier ACME"; a table row has no name of its own."""
+    """Return an item with its values: "INV-7: Total 12.50 EUR, Supplier ACME"; a table row is named by its first value:
+    "Elena Roth (Department Finance)"."""
     pairs = [
         (name, "; ".join(dict.fromkeys(format_fact(each, language) for each in thing.all_of(name)))) for name in columns
     ]
-    said = ", ".join(f"{name} {value}" for name, value in pairs if value and (thing.row or value != thing.title))
-    return said if thing.row and said else f"{thing.title}: {said}".rstrip(": ")
+    said = [(name, value) for name, value in pairs if value and (thing.row or value != thing.title)]
+    if thing.row and said:
+        (_, first), *others = said
+        return f"{first} ({', '.join(map(' '.join, others))})" if others else first
+    return f"{thing.title}: {', '.join(map(' '.join, said))}".rstrip(": ")
 
 
 def format_fact(stated: StatedFact, language: str) -> str:

@@ -8,6 +8,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 from tablewright.conditions.compare import read_comparable_values
 from tablewright.documents.results import StatedFact
@@ -58,10 +59,12 @@ def known_values(members: Iterable[QueryRow], column: str) -> list[ComparableVal
 
 
 def distinct_titles(documents: Sequence[Document]) -> dict[str, str]:
-    """Return distinct titles: "Invoice (INV-7.pdf)" if several documents are called "Invoice"."""
-    titles = Counter(each.title for each in documents)
+    """Return distinct titles: with the folder, too, if files in several folders have one name."""
+    titles = Counter(each.full_title for each in documents)
     return {
-        each.id: f"{each.title} ({each.name})" if titles[each.title] > 1 and each.title else each.title or each.name
+        each.id: each.full_title
+        if titles[each.full_title] == 1
+        else f"{each.full_title}, {Path(each.path).parent.name}"
         for each in documents
     }
 

@@ -273,7 +273,7 @@ async def reply_from_cells(
     shown = select_listed_items(found, aggregated)
     kept = make_result_rows(columns, shown)
     rows = await cite_rows(kept, shown, sources)
-    lines = [await write_answer(found, aggregated, sources, plan.sentence, plan.language)]
+    lines = [await write_answer(found, aggregated, sources, choose_sentence(plan, found), plan.language)]
     # A few matches are listed in sentences with their sources; more of them are a table.
     is_named = not plan.aggregate and 0 < len(shown) <= MAX_NAMED_ROWS
     if is_named:
@@ -310,11 +310,19 @@ async def reply_from_cells(
             route_reason=plan.question,
             relaxed=wider,
             result_id=result_id,
+            is_listed=is_named,
             more=len(shown) - len(rows),
             clarification=suggest_narrowing(len(shown), plan, scope) if not plan.aggregate else "",
             form=asking.form,
         )
     )
+
+
+def choose_sentence(plan: QuestionPlan, found: FoundItems) -> str:
+    """Return the model's sentence for none, one or several matches. None are only claimed if nothing is undecided."""
+    if not found.matches:
+        return "" if found.undecided else plan.sentence_none
+    return plan.sentence_one or plan.sentence if len(found.matches) == 1 else plan.sentence
 
 
 def suggest_narrowing(count: int, plan: QuestionPlan, scope: QueryScope) -> str:
@@ -369,13 +377,14 @@ async def compare_with_model(asking: QuestionTurn, members: Sequence[QueryRow], 
     if not conclusion.statements:
         return None
     sources = CitationList(corpus=context.corpus)
-    said = [
-        append_sources(
-            asking.calculated(each.text, each.calculations),
-            [await sources.of_thing(found[place]) for place in each.rows[:MAX_NAMED_ROWS]],
-        )
-        for each in conclusion.statements
-    ]
+    said = []
+    for each in conclusion.statements:
+        cited = [await sources.of_thing(found[place]) for place in each.rows[:MAX_NAMED_ROWS]]
+        line = append_sources(asking.calculated(each.text, each.calculations), cited)
+        if len(each.rows) > MAX_NAMED_ROWS:
+            part = asking.translate("{shown} of {count} sources shown", shown=MAX_NAMED_ROWS, count=len(each.rows))
+            line += f" ({part})"
+        said.append(line)
     chosen = [found[place] for place in conclusion.listed]
     kept = make_result_rows(columns, chosen)
     shown = await cite_rows(kept, chosen, sources)

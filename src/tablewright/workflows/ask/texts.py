@@ -50,9 +50,9 @@ async def read_texts(
     lookup: str = "",
     documents: Collection[str] | None = None,
 ) -> TextReading:
-    """Read passages for the question. If it names kinds or documents, they are searched first, and all others only if
-    they do not say it. Each round asks for what the one before left open. `lookup` is what code has found in tables;
-    `documents` restricts the search."""
+    """Read passages for the question. If it names kinds or documents, they are searched first, and all others only in
+    the last round, or if they have no further search. Each round asks for what the one before left open, and shows what
+    was quoted and what is new. `lookup` is what code has found in tables; `documents` restricts the search."""
     context, plan = asking.context, asking.plan
     assert context.model is not None
     queries = [query for query in plan.queries if query.strip()] or [plan.question]
@@ -67,7 +67,9 @@ async def read_texts(
         searched += [query for query in queries if query not in searched]
         places = {quote.source for statement in said.statements for quote in statement.quotes}
         quoted = [passages[place] for place in sorted(places)]
-        best, found = await find_passages(context.corpus, searched, context.model.text_room, within, kept=quoted)
+        best, found = await find_passages(
+            context.corpus, queries, context.model.text_room, within, kept=quoted, known=seen
+        )
         asking.segments += found
         new = [each for each in best if not any(each.is_within(known) for known in seen)]
         where = f" in {', '.join(called)}" if within and called else ""
@@ -80,28 +82,29 @@ async def read_texts(
                 note=f"{len(new)} new" if seen else "",
             )
         )
-        if seen and not new:  # the model has read them all
-            break
-        passages, seen = best, [*seen, *new]
-        asked = AnswerToCompose(
-            question=plan.question,
-            passages=tuple(passages),
-            searched=tuple(searched),
-            today=asking.today,
-            lookup=lookup,
-        )
-        with track_documents([each.document_id for each in passages]):
-            outcome = await decide(ComposeAnswer(), asked, context.model, context.tell)
-        if outcome.degraded:
-            return TextReading(said=TextAnswer(), passages=(), looked="", degraded=outcome.degraded)
-        said = outcome.decided
+        if not seen or new:
+            passages, seen = best, [*seen, *new]
+            asked = AnswerToCompose(
+                question=plan.question,
+                passages=tuple(passages),
+                searched=tuple(searched),
+                today=asking.today,
+                lookup=lookup,
+            )
+            with track_documents([each.document_id for each in passages]):
+                outcome = await decide(ComposeAnswer(), asked, context.model, context.tell)
+            if outcome.degraded:
+                return TextReading(said=TextAnswer(), passages=(), looked="", degraded=outcome.degraded)
+            said = outcome.decided
+            if said.answered == "yes":
+                break
         queries = [query for query in said.queries if query not in searched]
-        if said.answered == "yes" or not (queries or within):
-            break
-        # Widened only if another round can use it.
-        if within and number + 1 < rounds:
+        # Widened only if another round can use it; then all searches are new.
+        if within and number + 1 < rounds and (not queries or number + 2 == rounds):
             widened = asking.translate("Searched in all documents, not only in {where}.", where=", ".join(called))
-            within = None
+            within, queries = None, [*searched, *queries]
+        if not queries:
+            break
     scope = set(within or ()) or {each.id for members in things.kinds.values() for each in members}
     count = len({each.document_id for each in seen})
     looked = asking.translate(
@@ -174,22 +177,16 @@ async def find_passages(
     documents: Collection[str] | None = None,
     *,
     kept: Sequence[Passage] = (),
+    known: Sequence[Passage] = (),
 ) -> tuple[list[Passage], list[int]]:
-    """Return the passages that are `kept`, then the best, until `room` characters are full, and the segments found.
-    Adjacent segments are one passage."""
-    scores: dict[int, float] = {}
-    hits: dict[int, CorpusHit] = {}
-    for query in queries:
-        # Hits per search that enter the fusion; further down they hardly score.
-        found = await corpus.search.hybrid(query, 40, documents=documents)
-        for place, hit in enumerate(found.hits):
-            hits[hit.id] = hit
-            # Reciprocal rank fusion: scores of different searches are not comparable, ranks are.
-            # The usual constant of reciprocal rank fusion: a larger one flattens the difference between ranks.
-            scores[hit.id] = scores.get(hit.id, 0.0) + 1 / (60 + place)
-    # The id breaks ties, so that the same question reads the same passages.
-    # Passages of all searches together, before their neighbours are added.
-    best = [hits[id] for id, _ in sorted(scores.items(), key=lambda each: (-each[1], each[0]))][:24]
+    """Return the passages that are `kept`, then the best that are not `known`, until `room` characters are full, and
+    the segments found. Adjacent segments are one passage."""
+    rankings = [
+        # Hits per search that enter the fusion; further down they hardly count.
+        [hit for hit in (await corpus.search.hybrid(query, 40, documents=documents)).hits if not is_known(hit, known)]
+        for query in queries
+    ]
+    best = fuse_hits(rankings)[:24]
     # Quoted passages stay at the front with their order, because the statements refer to them by place.
     made = list(kept)
     room -= sum(len(each.text) for each in kept)
@@ -201,7 +198,7 @@ async def find_passages(
         made.append(
             Passage(
                 document_id=document.id,
-                title=document.name if document.title in ("", document.name) else f"{document.title} ({document.name})",
+                title=document.full_title,
                 text=text.text[start:end],
                 start=start,
                 page=text.page_at(start),
@@ -211,6 +208,24 @@ async def find_passages(
             )
         )
     return made, [hit.id for hit in best]
+
+
+def is_known(hit: CorpusHit, passages: Sequence[Passage]) -> bool:
+    return any(
+        each.document_id == hit.document.id and each.start <= hit.start < each.start + len(each.text)
+        for each in passages
+    )
+
+
+def fuse_hits(rankings: Sequence[Sequence[CorpusHit]]) -> list[CorpusHit]:
+    """Return all hits, the best of each search in turn: what is first in one search is read, wherever others put it.
+    Of equals those that more searches found come first; the id makes the order repeatable."""
+    hits = {hit.id: hit for ranking in rankings for hit in ranking}
+    places: dict[int, list[int]] = {}
+    for ranking in rankings:
+        for place, hit in enumerate(ranking):
+            places.setdefault(hit.id, []).append(place)
+    return [hits[id] for id in sorted(places, key=lambda id: (min(places[id]), -len(places[id]), id))]
 
 
 def select_spans(moment: Snapshot, hits: Sequence[CorpusHit], room: int) -> list[tuple[Document, int, int]]:
@@ -231,9 +246,8 @@ def select_spans(moment: Snapshot, hits: Sequence[CorpusHit], room: int) -> list
             number = number_of_part(hit.id)
             near = moment.segments_of(document.id, max(0, number - 1), number + 1)
             start, end = min(each.segment.start for each in near), max(each.segment.end for each in near)
-        # Stop rather than skip: a smaller passage further down is a worse match.
         if end - start > left:
-            break
+            continue
         taken.append((start, end))
         order.append((document.id, start))
         left -= end - start

@@ -79,7 +79,7 @@ async def reply_with_passages(asking: QuestionTurn, understood: ParsedQuestion) 
     asking.segments += [hit.id for hit in hits]
     sources = CitationList(corpus=asking.context.corpus)
     for hit in hits:
-        await sources.cite(hit.document.id, [(hit.start, hit.end)], in_lines=False)
+        await sources.cite(hit.document.id, [(hit.start, hit.end)], in_lines=False, question=asking.text)
     return await asking.remember(
         Reply(
             question=asking.text,
