@@ -13,6 +13,7 @@ from tablewright.citations.quotes import (
     locate_evidence,
     locate_in_source,
     locate_quote,
+    quote_with_header,
 )
 from tablewright.domain.model import Evidence
 from tablewright.domain.retrieved import Retrieved
@@ -193,3 +194,22 @@ def test_a_sentence_with_few_of_the_words_is_not_the_one_that_was_meant() -> Non
     """It has the name, the figure and the "never" of the quote, and says something else."""
     _, fault = found_words("The Brand 17 never pleased a crew that sailed her through a winter storm", 2)
     assert fault.endswith("is not in text 2. Copy it exactly, or leave it out.")
+
+
+PRICES = "Our kettles\nModel | Volume | Price\nDegree 15 | 1.5 l | £44.95\nVario 17 | 1.7 l | £36\n\nBrand | X\nWeight | 1.2 kg"
+
+
+@pytest.mark.parametrize(
+    ("quote", "shown"),
+    [
+        ("Vario 17 | 1.7 l | £36", "Model | Volume | Price\nVario 17 | 1.7 l | £36"),
+        ("£44.95", "Model | Volume | Price\n£44.95"),
+        ("Model | Volume | Price\nDegree 15", "Model | Volume | Price\nDegree 15"),
+        ("Weight | 1.2 kg", "Weight | 1.2 kg"),
+        ("Our kettles", "Our kettles"),
+    ],
+)
+def test_a_row_of_a_table_is_quoted_after_its_header(quote: str, shown: str) -> None:
+    start = PRICES.index(quote)
+    evidence = cite_span(Retrieved(origin="https://a.example", text=PRICES), start, start + len(quote))
+    assert quote_with_header(evidence, PRICES) == shown

@@ -543,6 +543,15 @@ async def test_more_products_and_new_columns_wait_for_a_yes_once_their_price_was
         assert (chat.state.refinement, chat.state.waiting) == (None, "")
 
 
+async def test_a_cell_of_a_table_is_quoted_as_a_source_with_the_header_of_the_table(tmp_path: Path) -> None:
+    rows = "".join(f"<tr><td>The Zorbler {n} by Zorb</td><td>red</td><td>weighs {n}00 g</td></tr>" for n in (3, 4))
+    table = f"<table><tr><th>Model</th><th>Colour</th><th>Mass</th></tr>{rows}</table>"
+    pages = {"/all": Page("Zorbler models", f"<p>All that Zorb makes.</p>{table}")}
+    async with scripted(tmp_path, pages, ProductsReply=products("Zorbler 3")) as (chat, _, _script):
+        await chat.say("/form product: zorbler", CONFIRM, ENRICH)
+        assert "“Model | Colour | Mass / weighs 300 g”" in (await chat.say("/source 1 Weight")).text
+
+
 async def test_a_further_search_reads_no_page_whose_products_are_all_there(tmp_path: Path) -> None:
     pages = ZORBLERS | {
         "/5": Page("Further", "<p>further: The Zorbler 5 by Zorb weighs 950 g.</p>", found_by="further")

@@ -11,6 +11,7 @@ import hashlib
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Sequence
+from itertools import takewhile
 from typing import TypeVar
 
 from tablewright.domain.model import Evidence, Struct
@@ -319,6 +320,23 @@ def quote_with_lines(text: str, start: int, end: int) -> str:
     quoted words."""
     first, last = expand_to_lines(text, start, end)
     return text[max(first, start - 160) : min(last, end + 160)]
+
+
+def find_table_header(text: str, place: int) -> str:
+    """Return the first line of the table that the line at `place` is in or follows, or "". Tables of a page are lines
+    with bars."""
+    rows = list(takewhile(lambda line: "|" in line, reversed(text[:place].split("\n")[:-1])))
+    return rows[-1] if rows else ""
+
+
+def quote_with_header(evidence: Evidence, text: str) -> str:
+    """Return the quote, after the header of the table if it is in a row of three cells or more: alone they do not tell
+    what they mean."""
+    if evidence.start is None:
+        return evidence.quote
+    line = text[text.rfind("\n", 0, evidence.start) + 1 :].partition("\n")[0]
+    header = find_table_header(text, evidence.start) if line.count("|") > 1 else ""
+    return f"{header}\n{evidence.quote}" if header and header not in evidence.quote else evidence.quote
 
 
 def is_near_injection(text: str, start: int, end: int) -> bool:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import takewhile
 from typing import Literal
 
 from msgspec import structs
@@ -26,7 +25,7 @@ from tablewright.citations.evidence import (
     states_labelled_boolean,
 )
 from tablewright.citations.figures import find_unproved_figures, list_sizes, prove_figures, repeat_calculation
-from tablewright.citations.quotes import Unproved, find_quote, prove_items
+from tablewright.citations.quotes import Unproved, find_quote, find_table_header, prove_items
 from tablewright.domain.model import Basis, Field, FieldType, Money
 from tablewright.domain.retrieved import Retrieved
 from tablewright.domain.text import format_float, shorten_text
@@ -375,10 +374,7 @@ def quote_context(source: Retrieved, span: SourceSpan) -> Iterator[str]:
     """Yield the quote and what explains its figures: the page title, and the header of a table that it is a row of."""
     yield source.words_at(span.start, span.end)
     yield source.title
-    lines = source.text[: span.start].split("\n")[:-1]
-    # Tables of a page are lines with bars; the first of them is the header.
-    rows = list(takewhile(lambda line: "|" in line, reversed(lines)))
-    yield rows[-1] if rows else ""
+    yield find_table_header(source.text, span.start)
 
 
 def build_candidate(

@@ -11,8 +11,9 @@ from pathlib import Path
 
 import msgspec
 
+from tablewright.citations.quotes import quote_with_header
 from tablewright.conditions.evaluate import is_stated_absent
-from tablewright.domain.model import Cell, Field, Row, RowId, Table
+from tablewright.domain.model import Cell, Evidence, Field, Row, RowId, Table
 from tablewright.domain.retrieved import Retrieved
 from tablewright.domain.shortlist import (
     PAGE_COLUMN,
@@ -171,7 +172,7 @@ class ComparisonAnswers:
         """Quote the passages that values come from."""
         table = await self.comparison.table()
         said = [
-            make_cell_sentence(self._sourced(row, field), row.id, field.name)
+            make_cell_sentence(await self._sourced(row, field), row.id, field.name)
             for row in pick_rows(table, turn.products or self._state.shown[:1])
             for field in pick_fields(table, turn.about_columns)
         ]
@@ -204,13 +205,13 @@ class ComparisonAnswers:
         ]
         return make_reply(said)
 
-    def _sourced(self, row: Row, field: Field) -> str:
+    async def _sourced(self, row: Row, field: Field) -> str:
         cell, language = row.cell(field.name), self._state.language
         name = self._value_of(row, field)
         if cell.value is None:
             return self._say("{name} is not known. {why}", name=name, why=cell.error or "").strip()
         # Three sources of two lines each: enough to check a value, short enough for a chat.
-        quotes = [f"{each.origin}: “{shorten_text(each.quote, 200)}”" for each in cell.evidence[:3]]
+        quotes = [f"{each.origin}: “{shorten_text(await self._quoted(each), 200)}”" for each in cell.evidence[:3]]
         text = self._say(
             "{name}: {value}. Source: {quotes}.",
             name=name,
@@ -218,6 +219,10 @@ class ComparisonAnswers:
             quotes="; ".join(quotes) or translate("shortlist: sources", "none", self._state.language),
         )
         return f"{text} {self._rivals(cell, field)}".strip()
+
+    async def _quoted(self, evidence: Evidence) -> str:
+        text = await self._context.store.pages.text(evidence.content_hash) if evidence.content_hash else None
+        return quote_with_header(evidence, text or "").replace("\n", " / ")
 
     def _rivals(self, cell: Cell, field: Field) -> str:
         """Say what other sources state, or "" if they agree."""
