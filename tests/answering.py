@@ -107,7 +107,7 @@ class Answering:
 
     def alone(self, wanted: Mapping[str, Any], text: str, names: Sequence[str]) -> dict[str, Any]:
         if "patterns" in wanted:
-            return {"patterns": list(self.patterns)}
+            return {"patterns": list(self.patterns)} | ({"name": ""} if "name" in wanted else {})
         if "numbers" in wanted:
             offered = [int(number) for number in OFFERED.findall(text)]
             return {"numbers": offered if self.numbers is None else list(self.numbers)}

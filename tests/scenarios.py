@@ -36,7 +36,7 @@ from tablewright.llm.tasks.judge_values import (
     SupportToCheck,
     ValuesToCompare,
 )
-from tablewright.llm.tasks.plan_patterns import PatternsToPlan, PlanPatterns
+from tablewright.llm.tasks.plan_patterns import OtherPatternsToPlan, PatternsToPlan, PlanOtherPatterns, PlanPatterns
 from tablewright.llm.tasks.read import ReadRow, RowToRead
 from tablewright.llm.tasks.shortlist.prompt_parts import ComparedRow
 from tablewright.llm.tasks.shortlist.turn import TakeTurn, TurnToTake
@@ -96,14 +96,26 @@ def quoted(quote: str) -> Evidence:
 
 @scenario
 async def judge_coverage(stage: Stage) -> Any:
+    founded, known_for, auditor = fields(FOUNDED, KNOWN_FOR, AUDITOR)
     answers = (
-        AnsweredField(field="Founded", value="1987", confidence=0.93, sources=3),
-        AnsweredField(field="CEO", value="Imogen Tarrant", confidence=0.55, sources=2, conflict=True),
-        AnsweredField(field="Employees"),
+        AnsweredField(
+            field=founded,
+            value="1987",
+            evidence=(quoted("Brightwater Foods was founded in Whitlow in 1987."),),
+            confidence=0.93,
+            sources=3,
+        ),
+        AnsweredField(
+            field=known_for,
+            value="Its plants",
+            evidence=(quoted("Brightwater employs around 1,450 people, 900 of them in the two plants."),),
+            confidence=0.55,
+            sources=2,
+            conflict=True,
+        ),
+        AnsweredField(field=auditor),
     )
-    return await stage.decide(
-        JudgeCoverage(), CoverageToJudge(row="Brightwater Foods (Food)", answers=answers, opened=4)
-    )
+    return await stage.decide(JudgeCoverage(), CoverageToJudge(subject=BRIGHTWATER, answers=answers, opened=4))
 
 
 @scenario
@@ -122,9 +134,9 @@ async def plan_patterns(stage: Stage) -> Any:
 async def plan_patterns_again(stage: Stage) -> Any:
     """After a first attempt, for a column on which sources disagree."""
     (field,) = fields(CEO)
-    said = "low confidence (0.55) in Imogen Tarrant: another source says Colm Ferriday"
+    said = "low confidence (0.55) in Imogen Tarrant of brightwaterfoods.example: gazette.example says Colm Ferriday"
     weak = make_weak_column(field, "disputed", said)
-    asked = PatternsToPlan(
+    asked = OtherPatternsToPlan(
         key="Company",
         fields=(field,),
         columns=("Country",),
@@ -134,7 +146,7 @@ async def plan_patterns_again(stage: Stage) -> Any:
         avoid=("%entity CEO managing director", "%entity {Country} founded CEO customers"),
         weak=(weak,),
     )
-    return await stage.decide(PlanPatterns(), asked)
+    return await stage.decide(PlanOtherPatterns(), asked)
 
 
 @scenario

@@ -166,7 +166,7 @@ class Settings:
         3, "How often a row is tried while some of its cells are weak or empty.", ge=1, le=10
     )
     threshold: float = declare_setting(0.6, "The confidence below which a cell is weak and tried again.", ge=0, le=1)
-    require_improvement: bool = declare_setting(True, "Stop when an attempt improved nothing.")
+    require_improvement: bool = declare_setting(True, "Stop trying a column when an attempt improved nothing.")
     documents_unasked: int = declare_setting(
         60, "How many documents a question may read without asking you first; 0: always ask.", ge=0, le=1_000_000
     )

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace as replace_feedback
 
 from tablewright.domain.fieldspec import parse_field
 from tablewright.domain.model import Assessment, Attempt, Conflict, Evidence, Field, Finding, Row, WeakColumn
@@ -22,7 +23,7 @@ from tablewright.services import Services
 from tablewright.settings import Settings
 from tablewright.strategies.strategy import FIRST_ATTEMPT, Feedback, StepFeed, Tell, Trace
 from tests.answering import Answering, Cells, columns, form, said, text_of
-from tests.llm.endpoint import Asked, Endpoint, Reply, running_endpoint
+from tests.llm.endpoint import Asked, Endpoint, Reply, answer, running_endpoint
 from tests.pages import Page, SmallWeb, small_web
 from tests.strategies.running import fill, notes
 
@@ -36,7 +37,13 @@ def test_what_is_empty_unsure_or_disputed_is_weak_and_says_why() -> None:
         "Founded": Finding(field="Founded", value=1987, confidence=0.9),
         "City": Finding(field="City", value="Leeds", confidence=0.55),
         "CEO": Finding(field="CEO", reason="not_found", error="Read without finding it: 2 pages of a.example."),
-        "Size": Finding(field="Size", value=64, confidence=0.5, conflict=(Conflict(value=70),)),
+        "Size": Finding(
+            field="Size",
+            value=64,
+            confidence=0.5,
+            evidence=(Evidence(origin="http://a.example", domain="a.example"),),
+            conflict=(Conflict(value=70, evidence=(Evidence(origin="d", title="Report"),)), Conflict(value=71)),
+        ),
         "Site": Finding(field="Site", reason="blocked", error="a.example: 403."),
         "Fax": Finding(field="Fax", reason="not_applicable"),
     }
@@ -50,7 +57,7 @@ def test_what_is_empty_unsure_or_disputed_is_weak_and_says_why() -> None:
     ]
     reasons = {weak.name: weak.reason for weak in assessment.weak}
     assert reasons["City"] == "low confidence (0.55) in Leeds"
-    assert reasons["Size"] == "low confidence (0.50) in 64: another source says 70"
+    assert reasons["Size"] == "low confidence (0.50) in 64 of a.example: Report says 70; another source says 71"
     assert "2 pages of a.example" in reasons["CEO"]
     assert len(assessment.suggestions) == 4
 
@@ -78,22 +85,23 @@ def attempt(number: int, **weak: float) -> Attempt:
 @pytest.mark.parametrize(
     ("history", "again"),
     [
-        ([attempt(1)], False),
-        ([attempt(1, CEO=0.0)], True),
-        ([attempt(1, CEO=0.0), attempt(2, CEO=0.0)], False),
-        ([attempt(1, CEO=0.0), attempt(2, CEO=0.3)], True),
-        ([attempt(1, CEO=0.0, City=0.2), attempt(2, City=0.2)], True),
-        ([attempt(1, CEO=0.1), attempt(2, CEO=0.2), attempt(3, CEO=0.3)], False),
+        ([attempt(1)], ()),
+        ([attempt(1, CEO=0.0)], ("CEO",)),
+        ([attempt(1, CEO=0.0), attempt(2, CEO=0.0)], ()),
+        ([attempt(1, CEO=0.0), attempt(2, CEO=0.3)], ("CEO",)),
+        ([attempt(1, CEO=0.0, City=0.2), attempt(2, City=0.2)], ()),
+        ([attempt(1, CEO=0.0, City=0.2), attempt(2, CEO=0.1, City=0.2)], ("CEO",)),
+        ([attempt(1, CEO=0.1), attempt(2, CEO=0.2), attempt(3, CEO=0.3)], ()),
     ],
 )
-def test_a_row_is_tried_again_while_it_gets_better(history: list[Attempt], again: bool) -> None:
-    assert RetryPolicy().should_retry(history) is again
+def test_a_column_is_tried_again_while_it_gets_better(history: list[Attempt], again: tuple[str, ...]) -> None:
+    assert RetryPolicy().columns_to_retry(history) == again
 
 
 def test_without_the_wish_for_improvement_all_attempts_are_made() -> None:
     stubborn = RetryPolicy(require_improvement=False)
-    assert stubborn.should_retry([attempt(1, CEO=0.0), attempt(2, CEO=0.0)])
-    assert not stubborn.should_retry([attempt(1, CEO=0.0), attempt(2, CEO=0.0), attempt(3, CEO=0.0)])
+    assert stubborn.columns_to_retry([attempt(1, CEO=0.0), attempt(2, CEO=0.0)]) == ("CEO",)
+    assert not stubborn.columns_to_retry([attempt(1, CEO=0.0), attempt(2, CEO=0.0), attempt(3, CEO=0.0)])
 
 
 def test_feedback_names_the_weak_columns_and_everything_that_was_tried() -> None:
@@ -103,6 +111,8 @@ def test_feedback_names_the_weak_columns_and_everything_that_was_tried() -> None
     assert feedback.avoid_patterns == ("%entity 1", "%entity 2")
     assert feedback.avoid_urls == ("http://a.example/1", "http://a.example/2")
     assert feedback.previous == tuple(history)
+    some = replace_feedback(feedback, previous=(attempt(1, CEO=0.0, City=0.2),), only=("City",))
+    assert (some.focus, some.wants("CEO")) == (("City",), False)
 
 
 def test_what_earlier_runs_tried_is_avoided_only_by_who_asks_again() -> None:
@@ -319,9 +329,10 @@ NAMES = ("Motto", "Anthem", "Mascot", "Colours")
 
 
 def planning(asked: Asked) -> Reply:
-    """Finds when it was founded and no more, and plans the next look for the first column that it is asked for."""
-    again = re.search(r"these columns only:\n.*\n- (\w+) ", text_of(asked))
-    patterns = [f"%entity {again[1].lower()} x", f"%entity {again[1].lower()} y"] if again else ["%entity about"]
+    """Finds when it was founded and no more, and plans a look for each column that it is asked for."""
+    again = text_of(asked).partition("these columns only:")[2]
+    names = re.findall(r"^- (\w+) ", again, re.MULTILINE)
+    patterns = [f"%entity {name.lower()} x" for name in names] or ["%entity about"]
     return Answering(known_in, patterns=patterns)(asked)
 
 
@@ -331,7 +342,7 @@ async def test_every_weak_column_gets_its_search(web: SmallWeb, model: Endpoint,
     await fill(settings, tmp_path, TABLE, FOUNDED, *(f"{name}:text" for name in NAMES))
     for name in NAMES:
         assert f"Acme Turbines {name.lower()} x" in web.queries
-    assert sum("patterns" in form(asked) for asked in model.asked) == 1 + len(NAMES)
+    assert sum("patterns" in form(asked) for asked in model.asked) == 2, "one plan for all weak columns of the row"
 
 
 async def test_a_row_of_which_nothing_was_found_is_planned_for_in_one_call(
@@ -343,7 +354,25 @@ async def test_a_row_of_which_nothing_was_found_is_planned_for_in_one_call(
     _, second = [text_of(asked) for asked in model.asked if "patterns" in form(asked)]
     assert "RETRY" in second
     assert all(f"- {name} (text)" in second for name in NAMES)
-    assert web.queries == ["Acme Turbines about", "Acme Turbines motto x", "Acme Turbines motto y"]
+    assert web.queries == ["Acme Turbines about", *(f"Acme Turbines {name.lower()} x" for name in NAMES)]
+
+
+async def test_a_row_is_searched_for_by_another_form_of_its_name(
+    web: SmallWeb, model: Endpoint, tmp_path: Path
+) -> None:
+    """Each row has a plan of its own, and results under the other name are about the row."""
+    own = Page(title="Turbinas Acme", body="<p>Turbinas Acme was founded in 1987.</p>", found_by="turbinas")
+    web.pages = {"/own": own, "/other": Page(title="Borealis", body="<p>Borealis makes turbines.</p>")}
+
+    def rename(asked: Asked) -> Reply:
+        if "name" not in form(asked):
+            return reading(asked)
+        assert "Acme Turbines" in text_of(asked)
+        return answer({"name": "Turbinas Acme", "patterns": ["%entity history"]})
+
+    model.otherwise = rename
+    cells, _, _ = await fill(thinking(web.settings(tmp_path), model), tmp_path, TABLE, FOUNDED)
+    assert (web.queries[-1], cells["Founded"].value) == ("Turbinas Acme history", 1987)
 
 
 async def test_a_cell_that_was_filled_before_is_not_in_the_way(web: SmallWeb, tmp_path: Path) -> None:

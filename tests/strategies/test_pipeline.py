@@ -249,7 +249,7 @@ async def test_a_model_plans_chooses_and_reads_and_its_cost_is_told(
 async def test_a_second_run_buys_no_answer_twice(web: SmallWeb, endpoint: Endpoint, tmp_path: Path) -> None:
     web.pages = {"/acme": SHOW}
     settings = with_model(web.settings(tmp_path), endpoint)
-    for calls in (3, 0):
+    for calls in (2, 0):
         cells, _, usage = await fill(settings, tmp_path, "Company\nAcme Turbines\n", CEO)
         assert (cells["CEO"].value, usage.llm_calls) == ("Ann Lee", calls)
 
@@ -295,7 +295,7 @@ async def test_with_cascade_a_model_is_asked_only_for_what_the_reader_is_not_sur
 
 # Results enough for the model to choose from before the next pattern is searched.
 FIVE = {"/acme": replace(OWN, found_by="profile")} | {
-    f"/{year}": Page(title=f"Acme in {year}", body="<p>The year in pictures.</p>", found_by="profile")
+    f"/{year}": Page(title="Acme Turbines", body=f"<p>{year} in pictures.</p>", found_by="profile")
     for year in range(2001, 2005)
 }
 
@@ -329,11 +329,70 @@ async def test_a_model_s_choice_is_final_and_what_it_declined_is_not_offered_aga
     cells, _, _ = await fill(settings, tmp_path, "Company\nAcme Turbines\n", CEO)
     first, second = [text_of(asked) for asked in endpoint.asked if "numbers" in form(asked)]
     assert all(web.url(path) in first for path in FIVE)
-    assert f"Read already, without finding these columns: {web.url('/acme')}" in second
+    assert f"Read already, which left these columns missing or unsure: {web.url('/acme')}" in second
     assert not any(web.url(path) in second for path in FIVE if path != "/acme"), "they were declined"
     assert web.url("/copy") not in second, "the same title and snippet as a page that was read"
     assert [path for path in FIVE if web.requests[path]] == ["/acme"]
     assert cells["CEO"].value == "Ann Lee"
+
+
+PLANT = Page(title="Acme Turbines opens a plant", body="<p>A plant in the north.</p>")
+PUMPS = Page(title="Borealis Pumps", body="<p>Borealis makes pumps, not turbines.</p>")
+
+
+async def test_a_model_is_not_shown_results_that_are_clearly_about_something_else(
+    web: SmallWeb, endpoint: Endpoint, tmp_path: Path
+) -> None:
+    web.pages = {"/acme": OWN, "/show": SHOW, "/plant": PLANT, "/pumps": PUMPS}
+    settings = with_model(web.settings(tmp_path), endpoint, attempts="1")
+    await fill(settings, tmp_path, "Company\nAcme Turbines\n", CEO)
+    (chosen,) = choices(endpoint)
+    assert all(web.url(path) in chosen for path in ("/acme", "/show", "/plant"))
+    assert web.url("/pumps") not in chosen
+    web.pages = {"/pumps": PUMPS}
+    (tmp_path / "b").mkdir()
+    settings = with_model(web.settings(tmp_path / "b"), endpoint, attempts="1")
+    await fill(settings, tmp_path / "b", "Company\nKent Turbines\n", CEO)
+    assert web.url("/pumps") in choices(endpoint)[-1], "the row may have another name there, and nothing else was found"
+
+
+async def test_the_one_result_that_is_plainly_the_row_s_page_is_opened_without_asking(
+    web: SmallWeb, endpoint: Endpoint, tmp_path: Path
+) -> None:
+    web.pages = {"/acme": SHOW, "/plant": replace(PLANT, title="Our visit to a plant"), "/pumps": PUMPS}
+    settings = with_model(web.settings(tmp_path), endpoint, attempts="1")
+    cells, operations, _ = await fill(settings, tmp_path, "Company\nAcme Turbines\n", CEO)
+    assert (cells["CEO"].value, choices(endpoint)) == ("Ann Lee", [])
+    assert (web.requests["/acme"], web.requests["/plant"]) == (1, 0)
+    assert "“Acme Turbines” is plainly the page of Acme Turbines." in notes(operations[0], "thinking")
+
+
+async def test_what_the_row_s_plain_page_does_not_say_is_looked_for_in_the_other_results(
+    web: SmallWeb, endpoint: Endpoint, tmp_path: Path
+) -> None:
+    web.pages = {"/acme": OWN, "/show": replace(SHOW, title="Rotors of today")}
+    settings = with_model(web.settings(tmp_path), endpoint, attempts="1")
+    cells, _, _ = await fill(settings, tmp_path, "Company\nAcme Turbines\n", CEO)
+    (chosen,) = choices(endpoint)
+    assert (web.url("/show") in chosen, cells["CEO"].value) == (True, "Ann Lee")
+
+
+async def test_a_model_chooses_again_only_if_a_new_result_names_the_row(
+    web: SmallWeb, endpoint: Endpoint, tmp_path: Path
+) -> None:
+    endpoint.otherwise = Answering(boss, patterns=["%entity profile", "%entity leadership"])
+    for title, times in (("Acme plans a plant", 1), ("A plant of Acme: turbines", 2)):
+        web.pages = FIVE | {"/new": Page(title=title, body="<p>A plant.</p>", found_by="leadership")}
+        endpoint.asked.clear()
+        folder = tmp_path / title
+        folder.mkdir()
+        settings = with_model(web.settings(folder), endpoint, attempts="1")
+        await fill(settings, folder, "Company\nAcme Turbines\n", CEO)
+        assert len(choices(endpoint)) == times, title
+
+
+def choices(endpoint: Endpoint) -> list[str]:
+    return [text_of(asked) for asked in endpoint.asked if "numbers" in form(asked)]
 
 
 async def test_a_model_that_chooses_nothing_has_nothing_opened_for_it(

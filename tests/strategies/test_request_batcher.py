@@ -8,12 +8,16 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace as replace_offer
 
+from tablewright.domain.model import Field
 from tablewright.domain.run import Usage
+from tablewright.extraction.subject import Subject
+from tablewright.llm.tasks.choose_pages import ChoosePages, Offer, pages_for_row
 from tablewright.llm.text_budget import TEXT_LIMITS
 from tablewright.settings import Settings
 from tablewright.strategies import request_batcher
-from tablewright.strategies.request_batcher import split_usage
+from tablewright.strategies.request_batcher import build_shared_prompt, split_usage
 from tests.answering import ROW, Answering, Cells, columns, form, is_packed, said, text_of
 from tests.llm.endpoint import Asked, Endpoint, Reply, answer, running_endpoint
 from tests.pages import Page, SmallWeb, small_web
@@ -83,9 +87,26 @@ async def test_rows_with_short_texts_are_read_in_one_call(web: SmallWeb, model: 
     assert calls(model) == [["row 1", "row 2", "row 3", "row 4"]]
     for operation, name in zip(operations, NAMES, strict=True):
         assert operation.cell.evidence[0].origin == web.url(f"/{name}")
-    assert usage.llm_calls == 3, "a plan for the table, a choice and a reading for the four"
+    assert usage.llm_calls == 2, "a plan for the table and a reading for the four"
     assert sum(operation.cell.cost for operation in operations) == pytest.approx(usage.cost_usd)
     assert max(operation.cell.cost for operation in operations[1:]) > 0, "every row bears its share"
+
+
+async def test_rows_are_spread_evenly_over_no_more_calls_than_they_need(
+    web: SmallWeb, model: Endpoint, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(request_batcher, "LINGER_SECONDS", 60.0)  # rows on their way come, however slow the machine is
+    names = [f"Firm{number}" for number in range(12)]
+    web.pages = {
+        f"/{name}": Page(
+            title=f"{name} Works", body=f"<p>{name} makes rotors. Ann Lee runs the show.</p>", found_by=name.lower()
+        )
+        for name in names
+    }
+    table = "Company\n" + "".join(f"{name} Works\n" for name in names)
+    _, operations, _ = await fill(settings_of(web, model, tmp_path), tmp_path, table, CEO)
+    assert {operation.cell.value for operation in operations} == {"Ann Lee"}
+    assert [len(call) for call in calls(model)] == [6, 6]
 
 
 async def test_what_a_neighbour_s_text_says_does_not_land_in_a_row(
@@ -150,6 +171,21 @@ async def test_a_pack_that_a_model_cannot_answer_costs_no_row(web: SmallWeb, mod
     model.otherwise = lambda asked: answer("no idea") if is_packed(asked) else reading(asked)
     _, operations, _ = await fill(settings_of(web, model, tmp_path), tmp_path, TABLE, CEO)
     assert [operation.cell.value for operation in operations] == list(BOSSES.values())
+
+
+def test_a_result_of_several_rows_is_listed_once() -> None:
+    both, own = Offer(origin="http://list.example/", title="All", snippet="Acme"), Offer("http://a.example/", "A", "x")
+    other = replace_offer(both, snippet="Bora")
+    task = pages_for_row(Subject(name="Acme"), (Field(name="CEO"),))
+    prompts = [ChoosePages().prompt(task.among(offers)) for offers in ([both], [own, both], [other])]
+    text = build_shared_prompt(tuple(prompts)).text
+    assert [line for line in text.split("\n") if line.startswith("[")] == [
+        "[1] All — http://list.example/ — Acme",
+        "[1] A — http://a.example/ — x",
+        "[2] [1] of ROW 1",
+        "[1] [1] of ROW 1 — Bora",
+    ]
+    assert "[3] of ROW 1" in build_shared_prompt(tuple(prompts)).instructions
 
 
 def test_what_a_pack_took_is_shared_to_the_last_token() -> None:

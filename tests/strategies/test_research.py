@@ -15,8 +15,8 @@ from tablewright.extraction.subject import Subject
 from tablewright.services import Services
 from tablewright.strategies.exploration import Exploration, ExplorationLimits
 from tablewright.strategies.investigation import RowInvestigation
-from tests.answering import Answering, answers, call, form, offered, said, sent
-from tests.llm.endpoint import Asked, Endpoint, Reply
+from tests.answering import Answering, answers, call, form, offered, said, sent, text_of
+from tests.llm.endpoint import Asked, Endpoint, Reply, answer
 from tests.pages import Page, SmallWeb, small_web
 from tests.strategies.running import fill, notes
 from tests.strategies.test_lookup import model, thinking
@@ -202,6 +202,31 @@ async def test_comprehensive_makes_the_model_compare_before_its_answer_counts(
     assert compared.startswith("You said '1987'"), "nothing failed, so it is not called an error"
     assert [other.value for other in cells["Founded"].conflict] == [1978]
     assert notes(operations[0], "coverage")[0].startswith("medium: 1 of 1 answered")
+
+
+async def test_an_answer_whose_coverage_is_low_is_weak_and_looked_for_again(
+    web: SmallWeb, model: Endpoint, tmp_path: Path
+) -> None:
+    judged: list[str] = []
+    steered = steering(otherwise=answers(said("1987", "Founded: 1987", text=2)))
+
+    def rate(asked: Asked) -> Reply:
+        if "rating" not in form(asked):
+            return steered(asked)
+        judged.append(text_of(asked))
+        return answer({"rating": "low", "weak": ["Founded"]})
+
+    model.otherwise = rate
+    settings = replace(thinking(web.settings(tmp_path), model), attempts="2")
+    cells, operations, _ = await fill(
+        settings, tmp_path, TABLE, FOUNDED, strategy="research", thoroughness="comprehensive"
+    )
+    assert (cells["Founded"].value, cells["Founded"].attempt) == (1987, 2)
+    assert "What year was {Company} founded?" in judged[0]
+    assert "“Founded: 1987”" in judged[0]
+    assert (cells["Founded"].confidence or 1) < 0.6
+    assert "judged to answer the question hardly or not" in (cells["Founded"].error or "")
+    assert any(note.startswith("Attempt 2") for note in notes(operations[0], "thinking"))
 
 
 KNOWN_FOR = "Known for=What is {Company} known for?"

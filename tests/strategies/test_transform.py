@@ -71,6 +71,15 @@ def test_it_is_announced_and_needs_nothing_but_a_model() -> None:
     assert strategy.columns(Task(table=table, fields=(parse_field(ENGLISH), parse_field("Kind=What is it?")))) is None
 
 
+async def test_a_sentence_that_is_not_proved_is_left_out_and_said(endpoint: Endpoint, tmp_path: Path) -> None:
+    endpoint.otherwise = cells(Sum=("It boils 1.7 litres. It takes 4 minutes.", "Notes"))
+    table = "Name,Notes\nWasserkocher,Boils 1.7 litres\n"
+    operations, _ = await transform(with_model(tmp_path, endpoint), tmp_path, "Sum=Say what {Notes} says", table=table)
+    cell = operations[0].cell
+    assert cell.value == "It boils 1.7 litres."
+    assert cell.error == "Left out: “It takes 4 minutes.” (the figure 4 is not in Notes)."
+
+
 async def test_all_columns_of_a_row_are_written_in_one_call(endpoint: Endpoint, tmp_path: Path) -> None:
     endpoint.otherwise = lambda asked: (
         cells(English=("Kettle", "Name"), Litres=("1.7", "Notes"))

@@ -137,7 +137,7 @@ async def scripted(
         COLUMNS: {"columns": [WEIGHT]},
         ADVICE: {"ties": [], "intro": [], "cards": [], "closing": []},
         "Patterns": {"patterns": ["%entity"]},
-        "NewPatterns": {"patterns": []},
+        "OtherPatterns": {"name": "", "patterns": []},
         "Choice": {"numbers": []},
     }
     script = Script(usual | replies)

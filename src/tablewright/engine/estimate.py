@@ -87,8 +87,6 @@ def estimate_from_strategy(job: EstimateRequest, tools: Tools) -> tuple[Effort, 
     work, strong = expected.row * job.rows + expected.once, Effort()
     weak = job.rows * Assumed.WEAK_ROWS
     for attempt in range(2, job.attempts + 1):
-        # What a further attempt needs once for all rows is needed if there is any weak row: hence at most once.
-        work += expected.again_once * (min(1.0, weak) * Assumed.WEAK_FIELDS)
         if attempt == job.attempts and tools.strong is not None:
             # Only the last attempt asks the stronger model.
             strong += expected.again * weak

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 
 
 class RetryPolicy(Struct, frozen=True):
-    """`attempts` includes the first one. With `require_improvement`, an attempt that improves nothing is the last."""
+    """`attempts` includes the first one. With `require_improvement`, a column is tried no more once an attempt at it
+    improves nothing."""
 
     # The first, one that looks elsewhere, and one that may ask the stronger model. More: weak rows are paid for again;
     # fewer: more of them stay weak.
@@ -35,21 +36,19 @@ class RetryPolicy(Struct, frozen=True):
             require_improvement=settings.require_improvement,
         )
 
-    def should_retry(self, history: Sequence[Attempt]) -> bool:
-        if not history or history[-1].assessment.passed or len(history) >= self.attempts:
-            return False
+    def columns_to_retry(self, history: Sequence[Attempt]) -> tuple[str, ...]:
+        """Return the weak columns that are worth another attempt."""
+        if not history or len(history) >= self.attempts:
+            return ()
+        weak = {column.name: column.confidence for column in history[-1].assessment.weak}
         # One attempt alone shows no improvement, so the second is always made.
-        return len(history) < 2 or not self.require_improvement or has_improved(history)
+        if len(history) < 2 or not self.require_improvement:
+            return tuple(weak)
+        before = {column.name: column.confidence for column in history[-2].assessment.weak}
+        return tuple(name for name, confidence in weak.items() if name not in before or confidence > before[name])
 
 
 SINGLE_ATTEMPT = RetryPolicy(attempts=1)
-
-
-def has_improved(history: Sequence[Attempt]) -> bool:
-    """Return True if the last attempt raised the confidence of a weak column."""
-    before = {weak.name: weak.confidence for weak in history[-2].assessment.weak}
-    after = {weak.name: weak.confidence for weak in history[-1].assessment.weak}
-    return any(name not in after or after[name] > confidence for name, confidence in before.items())
 
 
 class RunPolicy(Struct, frozen=True):

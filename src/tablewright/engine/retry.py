@@ -18,6 +18,7 @@ from tablewright.domain.model import (
     Attempt,
     Cell,
     Conflict,
+    Evidence,
     Field,
     Finding,
     Row,
@@ -104,9 +105,11 @@ class RetryLoop:
         if self._is_spent():
             return None
         following = msgspec.structs.replace(first, previous=tuple(history))
-        if self._policy.should_retry(history):
-            return msgspec.structs.replace(following, is_last=len(history) + 1 == self._policy.attempts)
-        # Nothing improved, but the stronger model has not been asked yet.
+        again = self._policy.columns_to_retry(history)
+        is_last = len(history) + 1 == self._policy.attempts
+        # A last attempt is for all weak columns, if a stronger model makes it.
+        if again and not (is_last and self._answer.has_stronger):
+            return msgspec.structs.replace(following, only=again, is_last=is_last)
         weak = len(history) < self._policy.attempts and not history[-1].assessment.passed
         return msgspec.structs.replace(following, is_last=True) if weak and self._answer.has_stronger else None
 
@@ -257,13 +260,20 @@ def find_weakness(field: Field, finding: Finding | None, threshold: float) -> We
     confidence = cell.confidence or 0.0
     if confidence >= threshold:
         return None
-    said = f"low confidence ({confidence:.2f}) in {format_value(cell.value)}" + (
-        f" ({cell.error})" if cell.error else ""
-    )
+    value = " of ".join(filter(None, (format_value(cell.value), name_sources(finding.evidence))))
+    said = f"low confidence ({confidence:.2f}) in {value}" + (f" ({cell.error})" if cell.error else "")
     if finding.conflict:
-        others = describe_conflicts(finding.conflict, "another source says")
+        others = "; ".join(
+            describe_conflicts((each,), f"{name_sources(each.evidence) or 'another source'} says")
+            for each in finding.conflict
+        )
         return make_weak_column(field, "disputed", f"{said}: {others}", confidence)
     return make_weak_column(field, "unsure", said, confidence)
+
+
+def name_sources(evidence: Sequence[Evidence]) -> str:
+    """Return the sites of the sources, or the titles of those without one."""
+    return " and ".join(dict.fromkeys(each.domain or each.title for each in evidence if each.domain or each.title))
 
 
 def preview_cell(field: Field, finding: Finding) -> Cell:

@@ -29,6 +29,8 @@ class SubjectScores(Struct, frozen=True):
 
     # From here on everything on a page is read as said of the row; below it, only sentences that name the row.
     about: float = 0.5
+    # A search result below it is about something else, if any other is not: to open or show it would be a waste.
+    possible: float = 0.35
     # A heading that is exactly the name, on a page whose title is only that of its site.
     heading: float = 0.75
     # Answers are sure only on a page that is about the row as surely as this.
@@ -151,6 +153,12 @@ def names_subject(subject: Subject, sentence: str) -> bool:
         if contains_word_run(words, name):
             return True
     return False
+
+
+def has_name_words(subject: Subject, text: str) -> bool:
+    """Return True if the text has all words of a form of the subject's name, in any order."""
+    words = {*split_words(text)}
+    return any(words.issuperset(name) for name in row_name_forms(subject.name))
 
 
 def collect_short_names(subject: Subject, title: str) -> frozenset[str]:

@@ -25,10 +25,9 @@ class Effort(Struct, frozen=True):
 class Expected(Struct, frozen=True):
     """The expected effort of a strategy: for one row, and once for the table, however many rows it has.
 
-    `again` and `again_once` are the same for a further attempt at weak columns.
+    `again` is the effort of a further attempt at the weak columns of a row.
     """
 
     row: Effort = Effort()
     once: Effort = Effort()
     again: Effort = Effort()
-    again_once: Effort = Effort()

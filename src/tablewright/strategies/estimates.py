@@ -30,7 +30,7 @@ from tablewright.llm.tasks.judge_values import (
     JudgedValue,
     SupportToCheck,
 )
-from tablewright.llm.tasks.plan_patterns import PatternsToPlan, PlanPatterns
+from tablewright.llm.tasks.plan_patterns import OtherPatternsToPlan, PatternsToPlan, PlanOtherPatterns, PlanPatterns
 from tablewright.llm.tasks.read import ReadDocument, ReadRow, RowToRead
 from tablewright.llm.tasks.translate_formula import FormulaToTranslate, TranslateFormula
 from tablewright.llm.tasks.write_cells import CellsToWrite, WriteCells
@@ -63,6 +63,8 @@ class Assumed:
     PAGE_CHARACTERS, SNIPPET_CHARACTERS = 5_000, 160
     # In a prompt that shows search results, and in one that reads pages.
     RESULTS_SHOWN, PAGES_SHOWN = 8, 2
+    # Pipeline: rows of which the model chooses pages, and results among which it does; others are plain to code.
+    ROWS_TO_CHOOSE, RESULTS_TO_CHOOSE = 0.7, 5
     # Calls whose answer cannot be used, so that the question is asked once more.
     ASKED_TWICE = 0.1
     # With cascade: cells of which the built-in reader is not sure, so that a model is asked.
@@ -71,7 +73,7 @@ class Assumed:
     # Pipeline: rows for which a page or a search result was found that a model can read.
     ROWS_WITH_TEXT = 0.9
     # The share of the rows that a call has room for.
-    BATCH_FULL = 0.75
+    BATCH_FULL = 0.9
     # Columns whose value is concluded rather than read, so that a second call checks whether its quotes support it.
     JUDGED_FIELDS = 0.15
     # Pipeline, per row: in the first attempt, and in a further one.
@@ -146,7 +148,6 @@ def estimate_pipeline(task: Task, tools: Tools) -> Expected:
         row=sum_efforts(part.row for part in parts),
         once=sum_efforts(part.once for part in parts),
         again=sum_efforts(part.again for part in parts),
-        again_once=sum_efforts(part.again_once for part in parts),
     )
 
 
@@ -166,9 +167,9 @@ def estimate_group(task: Task, tools: Tools, column: str, fields: Sequence[Field
         + estimate_reading(tools, subject, fields, rows, tools.cascade),
         once=plan,
         again=again
+        + estimate_planning_again(tools.model, subject, weak, rows)
         + estimate_choosing(tools.model, subject, weak, rows)
         + estimate_reading(tools, subject, weak, rows),
-        again_once=estimate_planning(tools.model, subject, fields[:1]) * len(fields),
     )
 
 
@@ -177,10 +178,19 @@ def estimate_planning(model: LanguageModel, subject: Subject, fields: Sequence[F
     return estimate_call(model, PlanPatterns().prompt(asked), WRITTEN["plan"])
 
 
+def estimate_planning_again(model: LanguageModel, subject: Subject, fields: Sequence[Field], rows: int) -> Effort:
+    asked = OtherPatternsToPlan(
+        key=subject.column, fields=tuple(fields), columns=tuple(subject.context), sample=subject, avoid=(Sample.NAME,)
+    )
+    prompt = PlanOtherPatterns().prompt(asked)
+    return estimate_shared_call(model, prompt, estimate_call(model, prompt, WRITTEN["plan"]), rows)
+
+
 def estimate_choosing(model: LanguageModel, subject: Subject, fields: Sequence[Field], rows: int) -> Effort:
-    offers = [make_sample_offer()] * Assumed.RESULTS_SHOWN
+    offers = [make_sample_offer()] * Assumed.RESULTS_TO_CHOOSE
     prompt = ChoosePages().prompt(pages_for_row(subject, fields).among(offers))
-    return estimate_shared_call(model, prompt, estimate_call(model, prompt, WRITTEN["choice"]), rows)
+    alone = estimate_call(model, prompt, WRITTEN["choice"])
+    return estimate_shared_call(model, prompt, alone, rows) * Assumed.ROWS_TO_CHOOSE
 
 
 def estimate_reading(
@@ -324,7 +334,8 @@ def estimate_exploration(
 
 
 def estimate_coverage_rating(model: LanguageModel, subject: Subject, field: Field) -> Effort:
-    asked = CoverageToJudge(row=subject.name, answers=(AnsweredField(field=field.name, value=Sample.CELL),), opened=2)
+    answer = AnsweredField(field=field, value=Sample.CELL, evidence=(Sample.EVIDENCE,) * 2)
+    asked = CoverageToJudge(subject=subject, answers=(answer,), opened=2)
     return estimate_call(model, JudgeCoverage().prompt(asked), WRITTEN["judge"])
 
 

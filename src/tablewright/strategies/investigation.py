@@ -10,22 +10,23 @@ from collections.abc import Collection, Mapping, Sequence
 from datetime import date
 from typing import Any
 
-import msgspec
+from msgspec import structs
 
 from tablewright.citations.quotes import cite_span
 from tablewright.domain.model import Conflict, Evidence, Field, Finding, Reason, Step
-from tablewright.domain.retrieved import Retrieved, hash_content
+from tablewright.domain.retrieved import Retrieved, hash_content, is_document_id
 from tablewright.domain.text import count_noun, format_value, shorten_text
 from tablewright.extraction.reader import Candidate
 from tablewright.extraction.subject import (
     SUBJECT_SCORES,
     Subject,
     find_contradiction,
+    has_name_words,
     score_sources,
     score_subject_match,
 )
 from tablewright.llm.tasks.cell_answer import ABSENT_VALUE, MAX_UNCLEAR_SCORE
-from tablewright.llm.tasks.choose_pages import ChoosePages, pages_for_row
+from tablewright.llm.tasks.choose_pages import ChoosePages, Offer, pages_for_row
 from tablewright.llm.tasks.decision import Decision, Outcome, fall_back
 from tablewright.llm.tasks.judge_values import (
     AnsweredField,
@@ -37,6 +38,7 @@ from tablewright.llm.tasks.judge_values import (
     JudgedValue,
     SupportToCheck,
 )
+from tablewright.llm.tasks.plan_patterns import OtherPatternsToPlan, PlanOtherPatterns
 from tablewright.llm.tasks.read import ReadRow, RowReading, RowToRead
 from tablewright.strategies.findings import Disagreements, ReadCandidate, Weights, check_candidates, resolve_value
 from tablewright.strategies.gathering import Decided, Gathering
@@ -45,6 +47,7 @@ from tablewright.strategies.strategy import Tell, Tools
 from tablewright.values.coerce import coerce_value
 from tablewright.values.same_value import same_value
 from tablewright.web.fetch.guard import registrable_domain
+from tablewright.web.provenance import current_provenance
 from tablewright.web.source import Hit, Source
 
 # A judged value counts as high only after a second judgement that its quotes support it.
@@ -75,6 +78,8 @@ class RowInvestigation(Gathering):
     ) -> None:
         super().__init__(web, tools.model, self.note, tools.calls.searches)
         self.subject = subject
+        self._called = [subject]
+        """The row under each form of its name that was searched for."""
         self.fields = tuple(fields)
         self.notes: Mapping[str, str] = {}
         self._examples = examples or {}
@@ -84,6 +89,10 @@ class RowInvestigation(Gathering):
         self.slot = slot or RequestBatcher(None).slot()
         self._tell_of = tell
         self._only = tuple(only)
+        self.chose_own_page = False
+        """True if the last choice was the row's plain page, so that the model has not judged the other results."""
+        self._shown: set[str] = set()
+        """Results that the model chose among."""
         self._snippets_read: set[str] = set()
         self._namesakes: dict[str, str] = {}
         self._read_before: dict[str, Retrieved] = {}
@@ -110,19 +119,59 @@ class RowInvestigation(Gathering):
             return await self.slot.decide(task, request, self.note)
         return await super()._ask(task, request)
 
+    async def plan_again(self, request: OtherPatternsToPlan) -> tuple[str, ...]:
+        """Return new search patterns for this row. What a private text says must not get into the queries of others, so
+        such a row does not share a request."""
+        provenance = current_provenance()
+        ask = super()._ask if provenance is not None and provenance.has_read_private else self._ask
+        planned = (await ask(PlanOtherPatterns(), request)).decided
+        if planned.name:
+            self._called.append(structs.replace(self.subject, name=planned.name))
+        return planned.patterns
+
     # ── choosing ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
-    def _fit(self, hit: Hit) -> float:
-        return score_subject_match(self.subject, hit.title, hit.snippet)
+    def _fit(self, result: Hit | Offer) -> float:
+        return max(score_subject_match(subject, result.title, result.snippet) for subject in self._called)
 
     async def choose_pages(self, fields: Sequence[Field], most: int) -> tuple[str, ...]:
-        """Return the results worth opening, the best first. Results that a model declines are not offered again."""
-        offered = {offer.origin for offer in self.offers()}
-        outcome = await self.choose(pages_for_row(self.subject, fields, self.notes), most)
-        if self.model is not None and not outcome.degraded:
-            # Without a model the ranking is no verdict: a result that was not chosen may be the next best.
-            self._declined |= offered - {*outcome.decided}
+        """Return the results worth opening, the best first. Results that a model declines are not offered again.
+
+        The model is not shown results that are clearly about something else, and is not asked if one result is plainly
+        the row's page, or if it has chosen before and no new result names the row."""
+        task = pages_for_row(self.subject, fields, self.notes)
+        if self.model is None:
+            # The ranking is no verdict: a result that was not chosen may be the next best.
+            return (await self.choose(task, most)).decided
+        offered = self._possible_offers()
+        own = [offer for offer in offered if self._names_row(offer, offer.title) or self._is_own_page(offer)]
+        self.chose_own_page = not self.pages and len(own) == 1 and self._is_own_page(own[0])
+        if self.chose_own_page:
+            self.note(Step(type="thinking", detail=f"“{own[0].title}” is plainly the page of {self.subject.name}."))
+            return (own[0].origin,)
+        new = [offer for offer in offered if offer.origin not in self._shown]
+        if self._shown and not any(self._names_row(each, f"{each.title} {each.snippet} {each.origin}") for each in new):
+            return ()
+        outcome = await self.choose(task, most, [self.hits[offer.origin] for offer in offered])
+        if not outcome.degraded:
+            shown = {offer.origin for offer in offered}
+            self._shown |= shown
+            self._declined |= shown - {*outcome.decided}
         return outcome.decided
+
+    def _possible_offers(self) -> list[Offer]:
+        """Return the offers without those that are clearly about something else, if any result is not."""
+        possible = {hit.origin for hit in self.hits.values() if self._fit(hit) >= SUBJECT_SCORES.possible}
+        return [
+            offer for offer in self.offers() if not possible or offer.origin in possible or is_document_id(offer.origin)
+        ]
+
+    def _is_own_page(self, offer: Offer) -> bool:
+        # A document may name the row in its title and be one of many about it.
+        return not is_document_id(offer.origin) and self._fit(offer) >= SUBJECT_SCORES.surely_own
+
+    def _names_row(self, offer: Offer, text: str) -> bool:
+        return is_document_id(offer.origin) or any(has_name_words(subject, text) for subject in self._called)
 
     def likely(self, fields: Sequence[Field], most: int) -> tuple[str, ...]:
         """Return the results worth opening as the built-in rules see it, new sites first."""
@@ -316,10 +365,10 @@ class RowInvestigation(Gathering):
         said = [found.error or "", doubt := self._doubt(field, found)]
         if doubt:
             # Never high if the page may be about something else than the row.
-            found = msgspec.structs.replace(found, confidence=min(found.confidence, 0.75))
+            found = structs.replace(found, confidence=min(found.confidence, 0.75))
         if degraded := self._degraded.get(field.name):
             said.append(f"Read without the model: {degraded}")
-        return msgspec.structs.replace(found, error=" ".join(filter(None, said)) or None)
+        return structs.replace(found, error=" ".join(filter(None, said)) or None)
 
     def _proposed(self, finding: Finding, field: Field) -> Finding:
         """Return the finding; of the built-in reader, only what it is sure enough of, and the rest as a hint."""
@@ -329,10 +378,10 @@ class RowInvestigation(Gathering):
         if sure >= Weights.MIN_HIGH:
             return finding
         if sure >= Weights.MIN_PROPOSED:
-            return msgspec.structs.replace(finding, confidence=min(sure, Weights.MAX_MEDIUM))
+            return structs.replace(finding, confidence=min(sure, Weights.MAX_MEDIUM))
         if finding.conflict:
             # That sources disagree is worth a look, whichever is right.
-            return msgspec.structs.replace(finding, confidence=min(sure, Weights.MAX_LOW))
+            return structs.replace(finding, confidence=min(sure, Weights.MAX_LOW))
         value = coerce_value(finding.value, field).value
         hint = Conflict(value=value, evidence=finding.evidence, reason="The built-in rules are not sure of it.")
         said = "The built-in rules found only what they are not sure of."
@@ -367,7 +416,7 @@ class RowInvestigation(Gathering):
         if verdict is None:
             unchecked = "It could not be checked whether the quotes support it."
             said = " ".join(filter(None, (finding.error, unchecked)))
-            return msgspec.structs.replace(finding, confidence=min(finding.confidence, JUDGED_CONFIDENCE), error=said)
+            return structs.replace(finding, confidence=min(finding.confidence, JUDGED_CONFIDENCE), error=said)
         shown = repr(shorten_text(format_value(finding.value), QUOTE_CHARACTERS))
         if verdict.verdict == "no":
             said = f"{shown} is not supported by its quotes: {verdict.reason}"
@@ -388,7 +437,7 @@ class RowInvestigation(Gathering):
         said = " ".join(filter(None, (finding.error, partly)))
         detail = f"The quotes support {shown}: {verdict.verdict}. {verdict.reason}"
         self.note(Step(type="thinking", detail=detail, data={"support": verdict.verdict}), field.name)
-        return msgspec.structs.replace(finding, confidence=min(sure, SUPPORTED_CONFIDENCE), error=said or None)
+        return structs.replace(finding, confidence=min(sure, SUPPORTED_CONFIDENCE), error=said or None)
 
     async def _kept(self, finding: Finding) -> Finding:
         """Store search results that became evidence, so that their quotes can be looked up like those of pages."""
@@ -407,14 +456,14 @@ class RowInvestigation(Gathering):
             if kept.kind == "document":
                 shift = kept.text.index(snippet.text)
                 return cite_span(kept, shift + (evidence.start or 0), shift + (evidence.end or 0))
-            return msgspec.structs.replace(evidence, content_hash=kept.content_hash, retrieved_at=kept.retrieved_at)
+            return structs.replace(evidence, content_hash=kept.content_hash, retrieved_at=kept.retrieved_at)
 
-        return msgspec.structs.replace(
+        return structs.replace(
             finding,
             evidence=tuple([await stored(evidence) for evidence in finding.evidence]),
             conflict=tuple(
                 [
-                    msgspec.structs.replace(rival, evidence=tuple([await stored(each) for each in rival.evidence]))
+                    structs.replace(rival, evidence=tuple([await stored(each) for each in rival.evidence]))
                     for rival in finding.conflict
                 ]
             ),
@@ -471,11 +520,13 @@ class RowInvestigation(Gathering):
 
     async def rate(self, findings: Sequence[Finding], *, ask: bool = False) -> Coverage:
         """Rate how completely the fields are answered, by a rule or, with `ask`, by the model; note it as a step."""
+        fields = {field.name: field for field in self.fields}
         asked = CoverageToJudge(
-            row=self.subject.name,
+            subject=self.subject,
             answers=tuple(
                 AnsweredField(
-                    field=finding.field,
+                    field=fields[finding.field],
+                    evidence=finding.evidence,
                     value=format_value(finding.value) if finding.value is not None else "",
                     confidence=finding.confidence,
                     sources=len({each.domain or each.origin for each in finding.evidence}),
@@ -505,6 +556,6 @@ def describe_coverage(coverage: Coverage, asked: CoverageToJudge) -> str:
     """Return a rating as text: "medium: 3 of 4 answered; weak or missing: Founded"."""
     answered = sum(1 for answer in asked.answers if answer.value)
     weak = f"; weak or missing: {', '.join(coverage.weak)}" if coverage.weak else ""
-    disputed = [answer.field for answer in asked.answers if answer.conflict]
+    disputed = [answer.field.name for answer in asked.answers if answer.conflict]
     argued = f"; sources disagree on {', '.join(disputed)}" if disputed else ""
     return f"{coverage.rating}: {answered} of {len(asked.answers)} answered{weak}{argued}"

@@ -7,29 +7,24 @@ only where the last one was weak. Everything goes through the evidence rule.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from itertools import zip_longest
 from typing import TypeAlias
 
 import msgspec
 
-from tablewright.domain.model import Field, Finding, Row, RowId, Table
+from tablewright.domain.model import Field, Finding, Row, RowId
 from tablewright.domain.retrieved import Retrieved
-from tablewright.domain.text import drop_tried_queries
-from tablewright.llm.tasks.plan_patterns import PatternsToPlan
 from tablewright.messages.catalogue import PageText
 from tablewright.strategies.effort import Expected
 from tablewright.strategies.investigation import RowInvestigation
 from tablewright.strategies.request_batcher import rows_per_call
 from tablewright.strategies.row_answers import PatternGenerator, RowAnswers, RowAttempt
 from tablewright.strategies.strategy import ROWS_PER_CALL, Need, Strategy, Task, Tools
-from tablewright.strategies.subject import allow_queries, fill_patterns, identifying_columns, other_columns, require_web
+from tablewright.strategies.subject import other_columns, require_web
 
 # More pages rarely change an answer, and each costs a fetch and tokens.
 PAGES_PER_ATTEMPT = 5
 # Search results to choose from; with fewer, the next pattern is searched for too.
 ENOUGH_HITS = 5
-# Searches in a further attempt, or as many as there are weak columns.
-SEARCHES_AGAIN = 3
 
 
 class PipelineStrategy(Strategy):
@@ -60,11 +55,8 @@ class Pipeline(RowAnswers):
     def __init__(self, task: Task, tools: Tools, *, side_by_side: Collection[str] = ()) -> None:
         super().__init__(task, tools, require_web(tools), rows=rows_per_call(task), side_by_side=side_by_side)
         self.has_stronger = tools.strong is not None
-        generator = PatternGenerator(tools.model, tools.patterns)
-        self._planners = {
-            column: PatternPlanner(generator, fields, task.table, other_columns(task, column))
-            for column, fields in self.groups
-        }
+        self._generator = PatternGenerator(tools.model, tools.plans)
+        self._fields_of = dict(self.groups)
 
     async def answer(self, attempt: RowAttempt) -> Sequence[Finding]:
         investigation = attempt.investigation
@@ -75,7 +67,9 @@ class Pipeline(RowAnswers):
         return findings
 
     async def plan(self, attempt: RowAttempt) -> tuple[str, ...]:
-        return await self._planners[attempt.investigation.subject.column].plan(attempt)
+        column = attempt.investigation.subject.column
+        columns = other_columns(self.task, column)
+        return await self._generator.plan_for(attempt, self._fields_of[column], self.task.table, columns)
 
     async def gather(self, attempt: RowAttempt) -> None:
         await follow_patterns(attempt, await self.plan(attempt))
@@ -91,17 +85,11 @@ class Pipeline(RowAnswers):
 async def follow_patterns(attempt: RowAttempt, patterns: Sequence[str]) -> None:
     """Search, choose, open and read. In the first attempt, search for patterns until there are enough results, and for
     the others only if those pages left fields open; in a further attempt, send every new query."""
-    investigation, row, fields = attempt.investigation, attempt.row, attempt.fields
-    queries = fill_patterns(patterns, investigation.subject, row, investigation.fields)
-    allow_queries(queries, is_replanned=attempt.is_again)
-    left, may_stop = list(patterns), not attempt.is_again
-    while left and fields and not investigation.over_budget:
+    investigation, fields = attempt.investigation, attempt.fields
+    left, may_stop = [*attempt.fill(patterns, investigation.fields)], not attempt.is_again
+    while fields and (left or investigation.chose_own_page) and not investigation.over_budget:
         while left:
-            pattern = left.pop(0)
-            of_pattern = fill_patterns((pattern,), investigation.subject, row, investigation.fields)
-            for query in drop_tried_queries(of_pattern, (*investigation.queries, *attempt.feedback.avoid_queries)):
-                investigation.patterns[query] = pattern
-                await investigation.search(query)
+            await investigation.search(left.pop(0))
             if may_stop and has_enough_results(investigation, fields):
                 break
         # Whatever is still open after reading is worth the remaining patterns.
@@ -134,57 +122,6 @@ async def read_chosen_pages(
     unread = {*chosen} - {page.origin for page in pages}
     snippets = tuple(snippet for snippet in investigation.snippets() if snippet.origin in unread)
     await investigation.read(fields, (*pages, *snippets))
-
-
-class PatternPlanner:
-    """Plans search patterns: one plan for the whole table; in a further attempt one for each weak column, or one for a
-    row without any finding, shared by all rows that are weak for the same reason. So a plan's prompt has nothing of a
-    single row except the sample: not which of its cells are empty, nor which other columns are weak in it."""
-
-    def __init__(
-        self, generator: PatternGenerator, fields: tuple[Field, ...], table: Table, columns: tuple[str, ...]
-    ) -> None:
-        """`columns` are not requested for any row: requested columns are never part of a plan, even if filled."""
-        self.fields = fields
-        self._table = table
-        self._columns = columns
-        self._generator = generator
-        self._telling: tuple[str, ...] | None = None
-        self._first: tuple[str, ...] = ()
-        self._of_column: dict[str, set[str]] = {field.name: set() for field in fields}
-
-    async def plan(self, attempt: RowAttempt) -> tuple[str, ...]:
-        note = attempt.investigation.note
-        if not attempt.is_again:
-            self._first = await self._generator.plan(self._asked(attempt, self.fields), note)
-            return self._first
-        plans = []
-        for fields in self._apart(attempt):
-            plan = await self._generator.plan(self._asked(attempt, fields), note)
-            for field in fields:
-                self._of_column[field.name].update(plan)
-            plans.append(plan)
-        # In turn, so that each weak column has a pattern before one has two.
-        in_turn = [pattern for round in zip_longest(*plans) for pattern in round if pattern]
-        most = max(SEARCHES_AGAIN, len(plans))
-        return tuple(dict.fromkeys(in_turn))[:most]
-
-    def _apart(self, attempt: RowAttempt) -> list[tuple[Field, ...]]:
-        """Return the weak columns one by one; all together if nothing was found, since the row itself must be found."""
-        if len(attempt.fields) == len(self.fields) == len(attempt.missing):
-            return [attempt.fields]
-        return [(field,) for field in attempt.fields]
-
-    def _asked(self, attempt: RowAttempt, fields: tuple[Field, ...]) -> PatternsToPlan:
-        if self._telling is None:
-            telling = identifying_columns(attempt.investigation.subject, self.fields)
-            self._telling = tuple(column for column in telling if column in self._columns)
-        first, used = set(self._first), set(attempt.feedback.avoid_patterns)
-        of_these = {pattern for field in fields for pattern in self._of_column[field.name]}
-        of_others = first.union(*self._of_column.values()) - of_these
-        # Sorted: the same patterns in another order must give the same prompt, which other rows share.
-        avoid = (*self._first, *sorted(used - of_others - first)) if attempt.is_again else ()
-        return attempt.ask_for_patterns(self._table, fields, self._columns, self._telling, avoid)
 
 
 # ── own pages first ──────────────────────────────────────────────────────────────────────────────────────────────────

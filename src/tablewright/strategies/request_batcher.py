@@ -12,7 +12,7 @@ import asyncio
 import math
 import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -57,13 +57,32 @@ Kind: TypeAlias = "tuple[str, type[BaseModel]]"
 
 def build_shared_prompt(alone: tuple[Prompt, ...]) -> Prompt:
     """Return one prompt for several rows from the prompts for each row alone."""
-    rows = "\n\n".join(f"=== ROW {number} ===\n{prompt.text}" for number, prompt in enumerate(alone, start=1))
+    texts = list_results_once(alone)
+    rows = "\n\n".join(f"=== ROW {number} ===\n{text}" for number, text in enumerate(texts, start=1))
+    refers = " A result that is given as [3] of ROW 1 is the same page as that one." if alone[0].results else ""
     return Prompt(
-        instructions=alone[0].instructions + SHARED_INSTRUCTIONS,
+        instructions=f"{alone[0].instructions}{SHARED_INSTRUCTIONS}{refers}",
         text=rows,
         reply=reply_by_name("Rows", tuple(f"row {number}" for number in range(1, len(alone) + 1)), alone[0].reply),
         max_tokens=sum(prompt.max_tokens for prompt in alone),
     )
+
+
+def list_results_once(alone: Sequence[Prompt]) -> list[str]:
+    """Return the text of each row, in which a search result of an earlier row is only referred to. Another snippet of
+    the page is shown."""
+    first: dict[str, tuple[str, str]] = {}
+    texts = []
+    for row, prompt in enumerate(alone, start=1):
+        text = prompt.text
+        for number, (page, snippet) in enumerate(prompt.results, start=1):
+            own = f"[{number}] of ROW {row}", snippet
+            place, shown = known = first.setdefault(page, own)
+            if known != own:
+                more = "" if snippet == shown else f" — {snippet}"
+                text = text.replace(f"\n[{number}] {page} — {snippet}\n", f"\n[{number}] {place}{more}\n", 1)
+        texts.append(text)
+    return texts
 
 
 @dataclass(eq=False)
@@ -179,9 +198,12 @@ class RequestBatcher:
     @property
     def _enough_rows(self) -> int:
         """Return how many rows a batch has when it waits for no further ones."""
-        free = self._calls.free
-        share = math.ceil(len(self._calls.rows_to_come) / free) if free else self._rows
-        return min(self._rows, max(MIN_SHARED_ROWS, share))
+        rows, free = len(self._calls.rows_to_come), self._calls.free
+        if not free:
+            return self._rows
+        # As many calls as it takes, or as are free and would not be too small; the rows are spread evenly over them.
+        calls = max(math.ceil(rows / self._rows), min(free, rows // MIN_SHARED_ROWS), 1)
+        return min(self._rows, max(MIN_SHARED_ROWS, math.ceil(rows / calls)))
 
     def _send_all(self) -> None:
         if not self._coming:

@@ -10,8 +10,11 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from tablewright.domain.model import Field, Finding
 from tablewright.llm.tasks.answer_with_tools import COMPREHENSIVE_INSTRUCTIONS, EXPLORATORY_INSTRUCTIONS
+from tablewright.llm.tasks.judge_values import WEAK_CONFIDENCE
 from tablewright.messages.catalogue import PageText
 from tablewright.strategies.effort import Expected
 from tablewright.strategies.exploration import Exploration, ExplorationLimits
@@ -101,7 +104,11 @@ class ResearchAnswers(PerFieldAnswers):
             await investigation.read((field,), investigation.snippets())
         finding = await investigation.finding(field)
         if self._is_thorough:
-            await investigation.rate([finding], ask=True)
+            coverage = await investigation.rate([finding], ask=True)
+            if coverage.rating == "low" and finding.value is not None:
+                said = " ".join(filter(None, (finding.error, "It was judged to answer the question hardly or not.")))
+                sure = min(finding.confidence, WEAK_CONFIDENCE)
+                finding = msgspec.structs.replace(finding, confidence=sure, error=said)
         return finding
 
 

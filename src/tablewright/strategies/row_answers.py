@@ -15,7 +15,7 @@ from msgspec import structs
 from tablewright.domain.model import Field, Finding, Row, Struct, Table
 from tablewright.domain.text import cell_text, drop_tried_queries
 from tablewright.llm.tasks.decision import decide
-from tablewright.llm.tasks.plan_patterns import PatternsToPlan, PlanPatterns
+from tablewright.llm.tasks.plan_patterns import OtherPatternsToPlan, PatternsToPlan, PlanPatterns
 from tablewright.llm.text_budget import TEXT_LIMITS
 from tablewright.strategies.investigation import RowInvestigation
 from tablewright.strategies.request_batcher import RequestBatcher
@@ -54,30 +54,32 @@ class RowAttempt(Struct, frozen=True, gc=True):
     def missing(self) -> tuple[Field, ...]:
         return tuple(field for field in self.fields if not self.investigation.has(field))
 
-    def ask_for_patterns(
-        self,
-        table: Table,
-        fields: tuple[Field, ...],
-        columns: tuple[str, ...],
-        telling: tuple[str, ...],
-        avoid: Collection[str],
-    ) -> PatternsToPlan:
-        """Return the request for search patterns for these fields. Of the row it has only the cells of `columns` and,
-        in a further attempt, why its cells were weak and what people said of them."""
-        subject, names = self.investigation.subject, {field.name for field in fields}
-        shared = {column: text for column, text in subject.context.items() if column in columns}
-        return PatternsToPlan(
-            key=subject.column,
-            fields=fields,
-            columns=columns,
-            telling=telling,
-            sample=structs.replace(subject, context=shared),
-            table=table.name,
+    async def plan_again(self, asked: PatternsToPlan) -> tuple[str, ...]:
+        """Return patterns for this row alone, which has been searched for with those of `asked`, for the whole table,
+        or in an earlier run. Of its cells the request has only those that queries may have."""
+        subject, names = self.investigation.subject, {field.name for field in self.fields}
+        cells = {name: subject.context[name] for name in identifying_columns(subject, self.fields)}
+        request = OtherPatternsToPlan(
+            key=asked.key,
+            fields=self.fields,
+            columns=asked.columns,
+            sample=structs.replace(subject, context=cells),
+            table=asked.table,
             attempt=self.feedback.attempt,
-            avoid=tuple(avoid),
+            avoid=self.feedback.avoid_patterns,
             weak=tuple(column for column in self.feedback.weak if column.name in names),
-            notes={name: note for name, note in self.feedback.notes.items() if avoid and name in names},
+            notes={name: note for name, note in self.feedback.notes.items() if name in names},
         )
+        return await self.investigation.plan_again(request)
+
+    def fill(self, patterns: Sequence[str], fields: Sequence[Field]) -> tuple[str, ...]:
+        """Return the queries that the patterns give for this row, and note for each the pattern it is from."""
+        subject = self.investigation.subject
+        of_pattern = {pattern: fill_patterns((pattern,), subject, self.row, fields) for pattern in patterns}
+        self.investigation.patterns |= {query: pattern for pattern, queries in of_pattern.items() for query in queries}
+        queries = list(dict.fromkeys(query for queries in of_pattern.values() for query in queries))
+        allow_queries(queries, is_replanned=self.is_again)
+        return drop_tried_queries(queries, (*self.investigation.queries, *self.feedback.avoid_queries))
 
 
 class RowAnswers:
@@ -179,7 +181,7 @@ class PerFieldAnswers(RowAnswers):
 
     def __init__(self, task: Task, tools: Tools) -> None:
         super().__init__(task, tools, require_web(tools), apart=True)
-        self._generator = PatternGenerator(tools.model, tools.patterns)
+        self._generator = PatternGenerator(tools.model, tools.plans)
 
     async def answer_field(
         self, field: Field, investigation: RowInvestigation, queries: Sequence[str], feedback: Feedback
@@ -195,83 +197,92 @@ class PerFieldAnswers(RowAnswers):
 
     async def queries(self, attempt: RowAttempt) -> Sequence[str]:
         """Return queries for one field of one row, the most promising first."""
-        (field,), investigation, feedback = attempt.fields, attempt.investigation, attempt.feedback
-        subject = investigation.subject
-        asked = attempt.ask_for_patterns(
-            self.task.table,
-            (field,),
-            other_columns(self.task, subject.column),
-            identifying_columns(subject, (field,)),
-            feedback.avoid_patterns,
-        )
-        patterns = await self._generator.plan(asked, investigation.note)
-        if len(patterns) < self.least_queries and not asked.is_again:
-            patterns = tuple(dict.fromkeys((*patterns, *PlanPatterns().fallback(asked))))[: self.least_queries]
-        of_pattern = {p: fill_patterns((p,), subject, attempt.row, (field,)) for p in patterns}
-        investigation.patterns |= {query: p for p, queries in of_pattern.items() for query in queries}
-        queries = fill_patterns(patterns, subject, attempt.row, (field,))
-        allow_queries(queries, is_replanned=bool(asked.avoid))
-        return drop_tried_queries(queries, (*investigation.queries, *feedback.avoid_queries))
+        (field,) = attempt.fields
+        columns = other_columns(self.task, attempt.investigation.subject.column)
+        table, least = self.task.table, self.least_queries
+        return attempt.fill(await self._generator.plan_for(attempt, (field,), table, columns, least), (field,))
 
 
 # ── search patterns ──────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-class PatternCache:
-    """Search patterns in the store's cache, next to the model answers."""
+class SearchPlans:
+    """The search patterns of a run, shared by all its slices, and those of earlier runs in the store's cache, next to
+    the model answers."""
 
     _KIND = "patterns"
 
-    def __init__(self, cache: Cache) -> None:
+    def __init__(self, cache: Cache | None = None) -> None:
         self._cache = cache
+        self._of_this_run: dict[str, tuple[str, ...]] = {}
+        self._planning: dict[str, asyncio.Lock] = {}
+
+    def planning(self, key: str) -> asyncio.Lock:
+        """Return the lock of a plan. All rows start at once and need it: the first asks, the others wait."""
+        return self._planning.setdefault(key, asyncio.Lock())
 
     async def get(self, key: str) -> tuple[str, ...] | None:
-        kept = await self._cache.get(self._KIND, key)
+        if patterns := self._of_this_run.get(key):
+            return patterns
+        kept = await self._cache.get(self._KIND, key) if self._cache else None
         return None if kept is None else msgspec.json.decode(kept, type=tuple[str, ...])
 
-    async def set(self, key: str, patterns: tuple[str, ...]) -> None:
-        await self._cache.put(self._KIND, key, msgspec.json.encode(patterns))
+    async def set(self, key: str, patterns: tuple[str, ...], *, lasts: bool = True) -> None:
+        """Keep a plan for this run and, if it `lasts`, for later ones."""
+        self._of_this_run[key] = patterns
+        if self._cache and lasts:
+            await self._cache.put(self._KIND, key, msgspec.json.encode(patterns))
 
 
 class PatternGenerator:
-    """Asks the model for search patterns and caches them; rows that need the same plan share one call. A plan that had
-    to be made without the model holds for this run only."""
+    """Plans search patterns; rows that need the same plan share one call. A plan that had to be made without the model
+    holds for this run only."""
 
-    def __init__(self, model: LanguageModel | None, kept: PatternCache | None = None) -> None:
+    def __init__(self, model: LanguageModel | None, plans: SearchPlans | None = None) -> None:
         self._model = model
-        self._kept = kept
-        self._of_this_run: dict[str, tuple[str, ...]] = {}
-        self._planning: dict[str, asyncio.Lock] = {}
+        self._plans = plans or SearchPlans()
+
+    async def plan_for(
+        self, attempt: RowAttempt, fields: tuple[Field, ...], table: Table, columns: tuple[str, ...], least: int = 0
+    ) -> tuple[str, ...]:
+        """Return the patterns of an attempt: the table's for these fields, and at least so many, or those of the row
+        for its weak ones. Of the row the table's plan has the cells of `columns`, which are requested for no row."""
+        subject = attempt.investigation.subject
+        asked = PatternsToPlan(
+            key=subject.column,
+            fields=fields,
+            columns=columns,
+            telling=tuple(column for column in identifying_columns(subject, fields) if column in columns),
+            sample=structs.replace(
+                subject, context={column: text for column, text in subject.context.items() if column in columns}
+            ),
+            table=table.name,
+        )
+        if attempt.is_again:
+            return await attempt.plan_again(asked)
+        patterns = await self.plan(asked, attempt.investigation.note)
+        if len(patterns) < least:
+            patterns = tuple(dict.fromkeys((*patterns, *PlanPatterns().fallback(asked))))[:least]
+        return patterns
 
     async def plan(self, asked: PatternsToPlan, tell: Tell) -> tuple[str, ...]:
         if self._model is None:
             return PlanPatterns().fallback(asked)
         key = hash_pattern_request(asked, self._model.name)
-        # All rows start at once and need the same plan: the first asks, the others wait for it.
-        async with self._planning.setdefault(key, asyncio.Lock()):
-            patterns = self._of_this_run.get(key) or (await self._kept.get(key) if self._kept else None)
+        async with self._plans.planning(key):
+            patterns = await self._plans.get(key)
             if patterns is None:
                 outcome = await decide(PlanPatterns(), asked, self._model, tell)
                 patterns = outcome.decided
                 # A plan that was made without the model, or corrected, should not outlive a better one.
-                if self._kept and not outcome.degraded and not outcome.left_out:
-                    await self._kept.set(key, patterns)
-                else:
-                    self._of_this_run[key] = patterns
+                await self._plans.set(key, patterns, lasts=not outcome.degraded and not outcome.left_out)
             return patterns
 
 
 def hash_pattern_request(asked: PatternsToPlan, planner: str) -> str:
-    """Return the SHA-256 of the planner, the sorted columns, and the reasons why earlier patterns were not enough."""
-    feedback = [
-        asked.attempt,
-        sorted(asked.avoid),
-        # The kind of weakness, not its text: the text names values of one row, and no two rows would share a plan.
-        sorted((weak.name, weak.weakness) for weak in asked.weak),
-        *sorted(asked.notes.items()),
-    ]
+    """Return the SHA-256 of the planner and the sorted columns."""
     columns = [asked.key, sorted(asked.columns), sorted(map(describe_for_key, asked.fields))]
-    return hashlib.sha256(msgspec.json.encode([planner, PlanPatterns.instructions, columns, feedback])).hexdigest()
+    return hashlib.sha256(msgspec.json.encode([planner, PlanPatterns.instructions, columns])).hexdigest()
 
 
 def describe_for_key(field: Field) -> tuple[str, str, str]:

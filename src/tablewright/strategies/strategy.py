@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from tablewright.documents.corpus import Corpus
     from tablewright.llm.budget import Budget
     from tablewright.llm.model import LanguageModel
-    from tablewright.strategies.row_answers import PatternCache
+    from tablewright.strategies.row_answers import SearchPlans
     from tablewright.web.breaker import CircuitBreaker
     from tablewright.web.source import Source
 
@@ -334,6 +334,8 @@ class Feedback(Struct, frozen=True):
     """Attempts of `earlier` whose queries and pages must not be repeated: the user asked again, or flagged a cell."""
     notes: Mapping[str, str] = {}
     """By field, a person's remark on its cell: "A person flagged 'Paris': wrong city"."""
+    only: tuple[str, ...] = ()
+    """The weak columns to try again; empty means all of them."""
     is_last: bool = False
     """True for the last attempt allowed, which asks the stronger model if there is one."""
 
@@ -343,7 +345,8 @@ class Feedback(Struct, frozen=True):
 
     @property
     def weak(self) -> tuple[WeakColumn, ...]:
-        return self.previous[-1].assessment.weak if self.previous else ()
+        weak = self.previous[-1].assessment.weak if self.previous else ()
+        return tuple(column for column in weak if not self.only or column.name in self.only)
 
     @property
     def avoid_patterns(self) -> tuple[str, ...]:
@@ -425,8 +428,8 @@ class Tools:
     """Refuse values that a model concluded from quotes instead of reading them there."""
     cascade: bool = False
     """Ask the model only for fields that the built-in reader is not sure of."""
-    patterns: PatternCache | None = None
-    """The store of search patterns; None keeps them for this run only."""
+    plans: SearchPlans | None = None
+    """The search patterns of the run; None plans for each part of it."""
     budget: Budget | None = None
     calls: ModelCalls = field(default_factory=lambda: ModelCalls(Strategy.concurrency))
 

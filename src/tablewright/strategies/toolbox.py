@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from tablewright.llm.embedder import Embedder
     from tablewright.llm.model import LanguageModel
     from tablewright.llm.rate_limit import RateLimits
+    from tablewright.strategies.row_answers import SearchPlans
     from tablewright.web.search.provider import SearchProvider
     from tablewright.web.source import Source
     from tablewright.web.web import Web
@@ -73,6 +74,7 @@ class Toolbox:
         self._strict = settings.evidence == "strict"
         self._cascade = settings.cascade
         self._limits: RateLimits | None = None
+        self._plans: SearchPlans | None = None
         # Runs have breakers of their own, which may pause them.
         self.breaker = CircuitBreaker(limit=sys.maxsize)
         """Only records services that do not answer; its limit is never reached."""
@@ -93,11 +95,10 @@ class Toolbox:
         if "web" in needs and "model" in needs and self._model is None:
             # The built-in reader compares words by their meaning, with the same library as documents.
             require_extra("documents", "Reading pages without a model")
-        patterns = None
-        if "web" in needs:
-            from tablewright.strategies.row_answers import PatternCache
+        if "web" in needs and self._plans is None:
+            from tablewright.strategies.row_answers import SearchPlans
 
-            patterns = PatternCache(self._store.cache)
+            self._plans = SearchPlans(self._store.cache)
         both = len(places) > 1 and "web" in needs
         tools = Tools(
             web=await self._open_places(places, seen) if "web" in needs else None,
@@ -108,7 +109,7 @@ class Toolbox:
             strong=self._strong if "model" in needs else None,
             strict=self._strict,
             cascade=self._cascade,
-            patterns=patterns,
+            plans=self._plans,
             budget=self.budget,
         )
         return tools.watched_by(self.breaker)

@@ -166,6 +166,7 @@ class CellWriter:
             field=field.name,
             value=cell.value,
             raw_value=format_value(cell.value),
+            error=f"Left out: {cell.left_out}." if cell.left_out else None,
             confidence=round(sure * BASIS_CONFIDENCE[cell.basis], 4),
             basis=cell.basis,
             converted_by=cell.converted_by,

@@ -32,7 +32,13 @@ from tablewright.llm.tasks.judge_values import (
     JudgedValue,
     SupportToCheck,
 )
-from tablewright.llm.tasks.plan_patterns import PatternsToPlan, PlanPatterns
+from tablewright.llm.tasks.plan_patterns import (
+    OtherPatternsToPlan,
+    PatternsToPlan,
+    PlanOtherPatterns,
+    PlanPatterns,
+    RowPatterns,
+)
 from tablewright.llm.tasks.read import ReadRow, RowReading, RowToRead
 from tablewright.llm.tasks.take_notes import PagesForNotes, TakeNotes
 from tests.llm.endpoint import Endpoint, answer, refusal
@@ -365,6 +371,7 @@ async def test_a_verdict_that_is_missing_is_asked_for_again_and_is_no_yes(
 
 # ── plan, choose, coverage ───────────────────────────────────────────────────────────────────────────────────────────
 
+AGAIN = OtherPatternsToPlan(key="Company", fields=(CITY,), sample=ACME, avoid=("%entity headquarters",))
 PLAN = PatternsToPlan(key="Company", fields=(FOUNDED, CITY), columns=("Country",), telling=("Country",), sample=ACME)
 
 
@@ -388,10 +395,41 @@ async def test_patterns_without_the_entity_are_refused_and_the_models_own_are_fi
 async def test_a_second_plan_may_say_that_no_other_words_will_find_more(
     model: LanguageModel, endpoint: Endpoint
 ) -> None:
-    again = PatternsToPlan(key="Company", fields=(CITY,), sample=ACME, attempt=2, avoid=("%entity headquarters",))
-    endpoint.otherwise = answer({"patterns": []})
-    outcome = await decide(PlanPatterns(), again, model, ignored)
-    assert (outcome.decided, outcome.degraded, len(endpoint.asked)) == ((), "", 1)
+    endpoint.otherwise = answer({"name": "Acme", "patterns": []})
+    outcome = await decide(PlanOtherPatterns(), AGAIN, model, ignored)
+    assert (outcome.decided, outcome.degraded, len(endpoint.asked)) == (RowPatterns(), "", 1)
+
+
+@pytest.mark.parametrize(
+    ("name", "pattern", "planned"),
+    [
+        ("Acme Turbines", "%entity town", RowPatterns(patterns=("%entity town",))),
+        ("Acme Turbinas SA", "%entity headquarters", RowPatterns(patterns=("Acme Turbinas SA headquarters",),
+                                                                 name="Acme Turbinas SA")),
+        ("Acme Turbines", "%entity headquarters", RowPatterns()),
+        ("Acme Turbines", "company headquarters town", RowPatterns()),
+        ("Acme of Norway", "%entity town", RowPatterns()),
+    ],
+)  # fmt: skip
+async def test_a_row_is_searched_for_by_another_form_of_its_name_but_not_by_its_other_cells(
+    model: LanguageModel, endpoint: Endpoint, name: str, pattern: str, planned: RowPatterns
+) -> None:
+    endpoint.otherwise = answer({"name": name, "patterns": [pattern]})
+    outcome = await decide(PlanOtherPatterns(), AGAIN, model, ignored)
+    assert (outcome.decided, bool(outcome.left_out)) == (planned, not planned.patterns)
+
+
+async def test_a_small_model_may_leave_out_what_is_mostly_empty(model: LanguageModel, endpoint: Endpoint) -> None:
+    endpoint.otherwise = answer({"patterns": ["%entity town"]})
+    assert (await decide(PlanOtherPatterns(), AGAIN, model, ignored)).decided.patterns == ("%entity town",)
+    cell = {"value": "1987", "basis": "stated", "quotes": [{"text": 1, "quote": "founded in 1987"}], "calculation": ""}
+    texts = [{"text": 1, "same_row": "same", "reason": "its own page"}]
+    asked = RowToRead(subject=ACME, fields=(FOUNDED,), sources=(Retrieved(origin="x", text="Acme, founded in 1987."),))
+    assert "alternatives" in ReadRow().prompt(asked).reply.model_json_schema()["$defs"]["ReadAnswer"]["required"]
+    endpoint.asked.clear()
+    endpoint.otherwise = answer({"texts": texts, "cells": {"Founded": [cell]}})
+    found = (await decide(ReadRow(), asked, model, ignored)).decided.found["Founded"]
+    assert ([each.value for each in found], len(endpoint.asked)) == (["1987"], 1)
 
 
 OFFERS = (
@@ -439,13 +477,16 @@ def test_whoever_chooses_is_told_which_pages_were_read() -> None:
 
 
 def coverage(*answers: AnsweredField) -> CoverageToJudge:
-    return CoverageToJudge(row="Acme", answers=answers, opened=2)
+    return CoverageToJudge(subject=ACME, answers=answers, opened=2)
+
+
+A, B, C = (Field(name=name, question=f"What is {name} of {{Company}}?") for name in "ABC")
 
 
 def test_coverage_is_rated_by_what_is_answered_and_how_surely() -> None:
-    sure = AnsweredField(field="A", value="x", confidence=0.9, sources=2)
-    empty = AnsweredField(field="B")
-    disputed = AnsweredField(field="C", value="y", confidence=0.6, sources=1, conflict=True)
+    sure = AnsweredField(field=A, value="x", confidence=0.9, sources=2)
+    empty = AnsweredField(field=B)
+    disputed = AnsweredField(field=C, value="y", confidence=0.6, sources=1, conflict=True)
     assert JudgeCoverage().fallback(coverage(sure)).rating == "high"
     assert JudgeCoverage().fallback(coverage(sure, empty)).rating == "medium"
     assert JudgeCoverage().fallback(coverage(empty)).rating == "low"
@@ -454,8 +495,17 @@ def test_coverage_is_rated_by_what_is_answered_and_how_surely() -> None:
 
 async def test_a_model_cannot_call_an_empty_row_covered(model: LanguageModel, endpoint: Endpoint) -> None:
     endpoint.otherwise = answer({"rating": "high", "weak": []})
-    outcome = await decide(JudgeCoverage(), coverage(AnsweredField(field="B")), model, ignored)
+    outcome = await decide(JudgeCoverage(), coverage(AnsweredField(field=B)), model, ignored)
     assert (outcome.decided.rating, outcome.decided.weak) == ("low", ("B",))
+
+
+async def test_coverage_is_judged_by_the_questions_and_the_quotes(model: LanguageModel, endpoint: Endpoint) -> None:
+    endpoint.otherwise = answer({"rating": "low", "weak": []})
+    found = AnsweredField(field=A, value="x", evidence=(Evidence(origin="a", title="Acme", quote="It is x."),))
+    outcome = await decide(JudgeCoverage(), coverage(found), model, ignored)
+    text = str(endpoint.asked[0].body["messages"][-1]["content"])
+    assert all(part in text for part in ("What is A of {Company}?", "Acme: “It is x.”", "Acme Turbines"))
+    assert outcome.decided.weak == ("A",), "a low rating is about some column"
 
 
 def test_what_a_model_concluded_stays_judged_though_its_word_stands_in_the_quote() -> None:

@@ -11,7 +11,7 @@ from msgspec import structs
 
 from tablewright.citations.quotes import mark_question
 from tablewright.domain.listing import ListPlan
-from tablewright.domain.model import Evidence, Field
+from tablewright.domain.model import Evidence, Field, WeakColumn
 from tablewright.domain.research import Angle, Brief, CheckedClaim, Claim, Gap, ResearchRequest, SourceNote
 from tablewright.domain.retrieved import Retrieved
 from tablewright.domain.shortlist import Requirements
@@ -40,7 +40,7 @@ from tablewright.llm.tasks.judge_values import (
     SupportToCheck,
     ValuesToCompare,
 )
-from tablewright.llm.tasks.plan_patterns import PatternsToPlan, PlanPatterns
+from tablewright.llm.tasks.plan_patterns import OtherPatternsToPlan, PatternsToPlan, PlanOtherPatterns, PlanPatterns
 from tablewright.llm.tasks.plan_question import PlanQuestion, QuestionToPlan
 from tablewright.llm.tasks.read import ReadRow, RowToRead
 from tablewright.llm.tasks.reflect import ReflectOnRound, RoundToReflect
@@ -95,11 +95,29 @@ PROMPTS: dict[str, Callable[[], str]] = {
     ),
     "judge coverage": lambda: (
         JudgeCoverage()
-        .prompt(CoverageToJudge(row=HOSTILE, answers=(AnsweredField(field="Founded", value=HOSTILE),), opened=1))
+        .prompt(
+            CoverageToJudge(
+                subject=ROW, answers=(AnsweredField(field=FIELD, value=HOSTILE, evidence=(CITED,)),), opened=1
+            )
+        )
         .text
     ),
     "plan": lambda: (
         PlanPatterns().prompt(PatternsToPlan(key="Company", fields=FIELDS, columns=("City",), sample=ROW)).text
+    ),
+    "plan again": lambda: (
+        PlanOtherPatterns()
+        .prompt(
+            OtherPatternsToPlan(
+                key="Company",
+                fields=FIELDS,
+                sample=ROW,
+                avoid=("%entity",),
+                weak=(WeakColumn(name="Founded", weakness="unsure", reason=HOSTILE),),
+                notes={"Founded": HOSTILE},
+            )
+        )
+        .text
     ),
     "plan question": lambda: (
         PlanQuestion()

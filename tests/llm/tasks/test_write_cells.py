@@ -119,6 +119,15 @@ def test_what_is_proved_wrong_goes_back_with_the_reason_and_the_rest_is_kept(
     assert (wrong.value, bool(wrong.problem)) == (None, True)
 
 
+def test_a_sentence_that_is_proved_wrong_does_not_take_the_others_of_its_cell_with_it() -> None:
+    with pytest.raises(InvalidReply) as caught:
+        written(asked("Sum="), "It holds 1.7 litres. It boils in 4 minutes. It is not for outdoor use.")
+    usable: Any = caught.value.usable
+    cell = usable["Sum"]
+    assert (cell.value, cell.problem) == ("It holds 1.7 litres. It is not for outdoor use.", "")
+    assert cell.left_out == "“It boils in 4 minutes.” (the figure 4 is not in Title, Notes, Maker)"
+
+
 def test_a_value_is_proved_from_its_own_inputs_alone() -> None:
     with pytest.raises(InvalidReply, match=r"'1.7' is not in Title"):
         written(asked("Litres:number={Title}", Litres=("Title",)), "1.7")

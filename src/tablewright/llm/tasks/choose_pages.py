@@ -25,7 +25,7 @@ from tablewright.domain.research import Brief
 from tablewright.domain.rowkey import split_words
 from tablewright.domain.shortlist import Requirements
 from tablewright.domain.text import shorten_text
-from tablewright.extraction.subject import Subject, score_subject_match
+from tablewright.extraction.subject import SUBJECT_SCORES, Subject, score_subject_match
 from tablewright.llm.tasks.decision import (
     InvalidReply,
     Prompt,
@@ -76,12 +76,17 @@ class Offer(Struct, frozen=True):
 def result_block(offers: Iterable[Offer], numbers: Iterable[int] = ()) -> str:
     """Return search results, one per line under its number, from 1 unless they have `numbers`. Line breaks in a result
     are removed, so that it cannot fake another."""
-    title, snippet = TEXT_LIMITS.result_title, TEXT_LIMITS.result_snippet
     lines = (
-        f"[{number}] {clip_harmless(offer.title, title)} — {offer.origin} — {clip_harmless(offer.snippet, snippet)}"
+        f"[{number}] {' — '.join(describe_result(offer))}"
         for number, offer in zip(numbers or count(1), offers, strict=False)
     )
     return mark_text(0, "\n".join(lines), "search results")
+
+
+def describe_result(offer: Offer) -> tuple[str, str]:
+    """Return the page of a result, by its title and address, and what the search shows of it."""
+    title, snippet = TEXT_LIMITS.result_title, TEXT_LIMITS.result_snippet
+    return f"{clip_harmless(offer.title, title)} — {offer.origin}", clip_harmless(offer.snippet, snippet)
 
 
 def clip_harmless(text: str, length: int) -> str:
@@ -146,8 +151,8 @@ class ChoosePages:
     name = "choose pages"
 
     def prompt(self, asked: PagesToChoose) -> Prompt:
-        without = ", without finding these columns" if asked.subject is not None else ""
-        read = f"\nRead already{without}: {', '.join(asked.read)}" if asked.read else ""
+        open_yet = ", which left these columns missing or unsure" if asked.subject is not None else ""
+        read = f"\nRead already{open_yet}: {', '.join(asked.read)}" if asked.read else ""
         # Every page that is opened costs time and money: of so many results only the best are worth it.
         is_many = len(asked.offers) > 100
         strict = " There are many results: choose only those that surely help." if is_many else ""
@@ -157,6 +162,7 @@ class ChoosePages:
             reply=Choice,
             # A number and its comma for each page.
             max_tokens=80 + 8 * asked.most,
+            results=tuple(map(describe_result, asked.offers)),
         )
 
     def check(self, asked: PagesToChoose, reply: Any) -> tuple[str, ...]:
@@ -180,6 +186,4 @@ class ChoosePages:
             # Shared words count less than the fit to the row, and the search's own order only breaks ties.
             scored.append((fit + 0.05 * min(3, shared) - 0.01 * place, fit, offer))
         scored.sort(key=lambda entry: -entry[0])
-        # Results below are about something else, and opening them would be a waste.
-        min_fit = 0.35
-        return tuple(offer.origin for _, fit, offer in scored if fit >= min_fit)[: asked.most]
+        return tuple(offer.origin for _, fit, offer in scored if fit >= SUBJECT_SCORES.possible)[: asked.most]

@@ -14,7 +14,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeAlias, TypeVar
 
 from msgspec import structs
-from pydantic import BaseModel, ConfigDict, create_model
+from pydantic import BaseModel, ConfigDict, create_model, model_validator
 from pydantic import Field as Key
 
 from tablewright.citations.quotes import looks_like_prompt_injection, mark_block, mark_question, mark_text
@@ -45,6 +45,9 @@ class Prompt(Struct, frozen=True, gc=True):
     reply: type[BaseModel]
     max_tokens: int = 512
     """About twice what a usual reply takes: a reply that is cut off is asked again with more, which costs both."""
+    results: tuple[tuple[str, str], ...] = ()
+    """The numbered search results in `text`, each as its page and its snippet: a request for several rows shows a page
+    once."""
 
 
 class Correction(Struct, frozen=True, gc=True):
@@ -85,6 +88,16 @@ def answers_by_number(answers: Iterable[Item], count: int) -> dict[int, Item]:
     """Return the answers that a model gives to numbered items by their `number`, from 1 to `count`."""
     numbered = {getattr(each, "number", 0): each for each in answers}
     return {number: each for number, each in numbered.items() if 1 <= number <= count}
+
+
+def add_missing_keys(**defaults: Any) -> Any:
+    """Return a validator of a form for keys that small models leave out, though the schema asks for them."""
+
+    def complete(reply: Any) -> Any:
+        given = {key: value for key, value in reply.items() if value is not None} if isinstance(reply, dict) else {}
+        return defaults | given if given else reply
+
+    return model_validator(mode="before")(complete)
 
 
 # One form for the columns of a table serves all its rows.

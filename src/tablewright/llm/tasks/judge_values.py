@@ -2,7 +2,7 @@
 
 * Support: do the quotes support a value that a model concluded from them? Asked separately from the reading.
 * Compare values: do different values for a cell contradict each other, or are they about two things?
-* Coverage: how completely the asked fields are answered, for people who read the trace.
+* Coverage: how completely the asked fields are answered. A low one is looked for again.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any, Literal, TypeAlias
 from pydantic import BaseModel
 from pydantic import Field as Key
 
-from tablewright.citations.quotes import RETRIEVED_WARNING, mark_block, mark_question, mark_text
+from tablewright.citations.quotes import RETRIEVED_WARNING, mark_question, mark_text
 from tablewright.domain.model import Evidence, Field, Struct
 from tablewright.extraction.subject import Subject
 from tablewright.llm.tasks.decision import (
@@ -163,16 +163,21 @@ figures of two years, another plan, size or region, or a part and the whole.
 Rating: TypeAlias = Literal["high", "medium", "low"]
 
 
+# Below even odds an answer is weak.
+WEAK_CONFIDENCE = 0.5
+
+
 class AnsweredField(Struct, frozen=True):
-    field: str
+    field: Field
     value: str = ""
+    evidence: tuple[Evidence, ...] = ()
     confidence: float = 0.0
     sources: int = 0
     conflict: bool = False
 
 
 class CoverageToJudge(Struct, frozen=True):
-    row: str
+    subject: Subject
     answers: tuple[AnsweredField, ...]
     opened: int
     """Number of pages that were read."""
@@ -191,42 +196,58 @@ class Verdict(BaseModel):
 
 class JudgeCoverage:
     name = "judge coverage"
-    instructions = (
-        "You judge how completely research answered the asked fields of one table row: high (all answered by good "
-        "sources), medium (half of them or more, or all from one source), low (fewer). Name the fields that are "
-        "missing or weak. " + RETRIEVED_WARNING
-    )
+    instructions = f"""\
+You judge how completely research answered the asked columns of one table row, by the values and the quotes that they \
+rest on, each after the title of its page. You have not seen the pages.
+- `rating`: "high" if each column is answered in full, as its question asks, by what its quotes say; "medium" if half \
+of them are, or if parts of an answer are missing; "low" if fewer are, or if what was found does not answer the \
+question.
+- `weak`: the names of the columns that are missing, answered only in part, or answered by something else.
+
+{RETRIEVED_WARNING}"""
 
     def prompt(self, asked: CoverageToJudge) -> Prompt:
-        lines = "\n".join(
-            f"{answer.field}: {answer.value or 'not found'} (confidence {answer.confidence:.2f}, "
-            f"sources {answer.sources}{', which disagree' if answer.conflict else ''})"
-            for answer in asked.answers
+        answers = "\n\n".join(
+            f"{mark_question(describe_column(answer.field))}\n{describe_answered_field(number, answer)}"
+            for number, answer in enumerate(asked.answers, start=1)
         )
         return Prompt(
             instructions=self.instructions,
-            text=f"The row:\n{mark_block('TEXT 0', asked.row)}\nPages read: {asked.opened}\n{mark_text(1, lines)}",
+            text=f"The row:\n{row_block(asked.subject)}\n\nPages read: {asked.opened}\n\n{answers}",
             reply=Verdict,
             # A rating and some names of columns.
             max_tokens=120,
         )
 
     def check(self, asked: CoverageToJudge, reply: Any) -> Coverage:
-        known = {answer.field for answer in asked.answers}
-        empty = tuple(answer.field for answer in asked.answers if not answer.value)
+        known = {answer.field.name for answer in asked.answers}
+        empty = tuple(answer.field.name for answer in asked.answers if not answer.value)
         if reply.rating == "high" and empty:
             left = Coverage(rating="low" if len(empty) == len(known) else "medium", weak=empty)
             raise InvalidReply(f"{', '.join(empty)} was not found, so coverage is not high.", usable=left)
         weak = dict.fromkeys((*empty, *(name for name in reply.weak if name in known)))
-        return Coverage(rating=reply.rating, weak=tuple(weak))
+        # A low rating that names no column is about all of them.
+        return Coverage(rating=reply.rating, weak=tuple(weak or (known if reply.rating == "low" else ())))
 
     def fallback(self, asked: CoverageToJudge) -> Coverage:
-        # Below even odds an answer is weak; from 0.8 on, with a second source, it counts as well supported.
         weak = tuple(
-            answer.field for answer in asked.answers if answer.confidence < 0.5 or answer.conflict or not answer.value
+            answer.field.name
+            for answer in asked.answers
+            if answer.confidence < WEAK_CONFIDENCE or answer.conflict or not answer.value
         )
         answered = sum(1 for answer in asked.answers if answer.value)
         share = answered / len(asked.answers) if asked.answers else 0.0
+        # From 0.8 on, with a second source, it counts as well supported.
         well = all(answer.sources > 1 and answer.confidence >= 0.8 for answer in asked.answers)
         rating: Rating = "high" if share == 1 and (well or not weak) else "medium" if share >= 0.5 else "low"
         return Coverage(rating=rating, weak=weak)
+
+
+def describe_answered_field(number: int, answer: AnsweredField) -> str:
+    if not answer.value:
+        return "Not found."
+    sources = f"Sources: {answer.sources}{', which disagree' if answer.conflict else ''}"
+    return (
+        f"{mark_text(number, answer.value, 'value')}\n{mark_text(number, quote_lines(answer.evidence), 'quotes')}\n"
+        f"{sources}"
+    )

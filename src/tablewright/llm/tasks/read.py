@@ -29,6 +29,7 @@ from tablewright.llm.tasks.decision import (
     InvalidReply,
     Prompt,
     add_fault,
+    add_missing_keys,
     answers_by_name,
     describe_columns,
     fit_sources,
@@ -50,6 +51,8 @@ class ReadAnswer(CellAnswer):
     """An answer with what else the column or its texts may mean: rarely more than one other value."""
 
     alternatives: list[Alternative] = Key(max_length=2)
+
+    _complete = add_missing_keys(alternatives=[])
 
 
 class RowToRead(Struct, frozen=True, gc=True):
@@ -90,8 +93,9 @@ You fill cells of a table from texts that were retrieved for one row. A text mar
 snippet of a page that could not be opened.
 
 First judge each text: is it about the very thing of this row, or about another of the same or a similar name? \
-Compare everything the row says (place, maker, website, year, kind). `same_row` is "same", also for a text on another \
-subject that mentions this very thing; "other" for a namesake, or a text that does not mention it, which fills \
+Compare it with whatever else the row says, such as place, maker, website, year or kind; if the row says no more than \
+the name, go by the name and by the kind of thing that the columns ask about. `same_row` is "same", also for a text on \
+another subject that mentions this very thing; "other" for a namesake, or a text that does not mention it, which fills \
 nothing; or "unclear", whose answers are marked as such. `reason` says in a few words what shows it.
 
 Then fill each column from the texts that are about the row. Give one answer with all the quotes that show it. Give a \
@@ -99,8 +103,9 @@ second answer only where different texts contradict each other; an older figure 
 contradiction: give the newest unless the column asks for another time. Give no answer if no text has one.
 - `value`: as it should appear in the cell: in the column's type, converted into its unit, of its options, without a \
 sentence around it. A column that asks for a description or a summary gets one or two plain sentences.
-- `quotes`: the passages that show it, each with the number of its text, copied exactly and as short as will still \
-show it.
+- `quotes`: the passages that show it, each with the number of its text, copied exactly. A checker who sees nothing \
+but the quotes and the titles of their texts must be able to tell the value from them, so quote the label with the \
+figure, and the whole sentence where a part of it could be misread; no more than that.
 - `basis`: "stated" if a quote says it, even in other words, units or formats, such as the century of a year; \
 "computed" if no text states it but the quotes have every figure that it follows from, such as an age from a year, or \
 a price per litre; "judged" if you conclude it from the quotes: a category, a yes or no, a summary, a name that they \
@@ -247,6 +252,8 @@ class DocumentAnswer(BaseModel):
     calculation: str
     alternatives: list[DocumentAlternative] = Key(max_length=2)
 
+    _complete = add_missing_keys(alternatives=[])
+
 
 class ReadDocument(ReadRow):
     """Read a document that is the row itself, so there is no question whose values they are. `asked.sources` has only
@@ -258,8 +265,9 @@ You fill cells of a table from a document. The document is the row: every column
 Give each column one answer, or none where the document does not say it.
 - `value`: as it should appear in the cell: in the column's type, converted into its unit, of its options, without a \
 sentence around it. A column that asks for a description or a summary gets one or two plain sentences.
-- `quotes`: the passages that show it, copied exactly and as short as will still show it; one may run over several \
-lines.
+- `quotes`: the passages that show it, copied exactly; one may run over several lines. A checker who sees nothing but \
+the quotes must be able to tell the value from them, so quote the label with the figure, and the whole sentence where \
+a part of it could be misread; no more than that.
 - `basis`: "stated" if a quote says it, even in other words, units or formats, such as the century of a year; \
 "computed" if the document states not the value but all its parts, such as items without a total, hours and a rate, \
 or a date and a period; "judged" if you conclude it from the quotes: a category, a yes or no, a summary, a name that \
