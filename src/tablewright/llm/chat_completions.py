@@ -47,8 +47,8 @@ class ChatCompletions(ChatModel):
         self._server = server
         self._timeout = timeout
         self._window = window
-        # Each request in flight has a client with one connection: the pool of a shared one looks at all idle connections
-        # before and after every request, which took more CPU than the request. The last one used is used first.
+        # Each request in flight has a client with one connection: the pool of a shared one would look at all of its
+        # idle connections before and after every request. The last one used is used first.
         self._idle: list[httpx2.AsyncClient] = []
         self._users = 0
 
