@@ -4,6 +4,7 @@ import asyncio
 
 import pytest
 from msgspec import structs
+from sqlalchemy import event
 
 from tablewright.domain.edits import RemoveField, RemoveRow, SetCell
 from tablewright.domain.model import Cell, Field, Reason, Step
@@ -134,6 +135,20 @@ async def test_operations_come_page_by_page_with_their_steps(store: Store) -> No
     rest = await store.proposals.operations(proposal_id, after=(first[-1].row_id, first[-1].field))
     assert [op.steps[0].detail for op in first + rest] == ["row 1", "row 2", "row 3"]
     assert [op.row_id for op in await store.proposals.operations(proposal_id, failed=True)] == [3]
+
+
+async def test_a_page_is_found_without_reading_the_pages_before_it(store: Store) -> None:
+    _, _, proposal_id = await proposal(store)
+    engine = store.proposals._database.engine
+    if engine.dialect.name != "sqlite":
+        pytest.skip("a plan of SQLite")
+    asked: list[tuple[str, tuple[object, ...]]] = []
+    event.listen(engine, "before_cursor_execute", lambda *call: asked.append(call[2:4]))
+    await store.proposals.operations(proposal_id, after=(2, "Total"))
+    statement, values = next(each for each in asked if "operations.row_id" in each[0])
+    with engine.connect() as connection:
+        plan = connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {statement}", values).all()
+    assert "proposal_id=? AND (row_id,field)>(?,?)" in plan[0].detail
 
 
 async def test_a_proposal_whose_run_has_not_finished_cannot_be_applied(store: Store) -> None:

@@ -21,6 +21,7 @@ from sqlalchemy import (
     null,
     select,
     true,
+    tuple_,
     update,
 )
 
@@ -153,7 +154,6 @@ class Proposals(StorePart):
     ) -> list[ProposedCell]:
         """Return operations in row order, page by page. `failed` keeps only those without, or with, a value; `row_ids`
         and `field` select rows and a column."""
-        row_id, name = after
         # A store that sees everything needs no check, which would cost a query for each page.
         if not sees_all(connection):
             read_proposal(connection, proposal_id, counted=False)
@@ -161,7 +161,8 @@ class Proposals(StorePart):
             select_operations()
             .where(
                 operations.c.proposal_id == proposal_id,
-                (operations.c.row_id > row_id) | ((operations.c.row_id == row_id) & (operations.c.field > name)),
+                # Compared as a pair, or SQLite would read everything before it again for each page.
+                tuple_(operations.c.row_id, operations.c.field) > after,
             )
             .order_by(operations.c.row_id, operations.c.field)
             .limit(limit)

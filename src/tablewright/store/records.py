@@ -8,7 +8,7 @@ import secrets
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
-from functools import partial
+from functools import lru_cache, partial
 from itertools import islice
 from operator import attrgetter, itemgetter
 from types import NoneType, UnionType
@@ -320,7 +320,13 @@ def unpack_steps(text: str, cell: Cell) -> tuple[Step, ...]:
             return cell.evidence[step.quote].quote
         return (cell.raw_value or "") if step.raw else step.detail
 
-    return tuple(Step(type=each.type, detail=detail_of(each), data=each.data) for each in _stored_steps.decode(text))
+    return tuple(Step(type=each.type, detail=detail_of(each), data=each.data) for each in decode_steps(text))
+
+
+# The steps of most cells of a batch are one text.
+@lru_cache(maxsize=64)
+def decode_steps(text: str) -> tuple[StoredStep, ...]:
+    return _stored_steps.decode(text)
 
 
 def content_text(number: ColumnElement[Any]) -> ColumnElement[str]:
