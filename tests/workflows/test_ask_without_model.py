@@ -32,6 +32,25 @@ async def test_of_a_long_passage_the_sentence_that_answers_is_highlighted(librar
     assert (reply.citations[0].highlight, len(reply.citations[0].quote) > 1_000) == (CAPTAIN, True)
 
 
+async def test_a_value_that_one_column_alone_states_is_a_condition_and_the_answer_says_so(empty: Library) -> None:
+    papers = empty.folder / "papers"
+    papers.mkdir()
+    for number, (buyer, seller, status) in enumerate((("Kolb", "Arn", "unpaid"), ("Arn", "Kolb", "paid")) * 3):
+        text = f"Buyer: {buyer}\nSeller: {seller}\nStatus: {status}\nClerk: Ida Holm\n\n{number} bars of soap.\n"
+        (papers / f"b{number}.txt").write_text(text)
+    async with empty.open() as services:
+        await add_documents(services, [papers], kind="bill")
+        unpaid = await asked_of(services, "How many bills are unpaid?")
+        assert (unpaid.count, str(unpaid.form)) == (3, "kind = bill and Status = unpaid; count")
+        assert (unpaid.completeness, "“unpaid” was taken for" in unpaid.reason) == ("approximate", True)
+        assert (await asked_of(services, "bills of Ida Holm")).count == 6
+        ambiguous = await asked_of(services, "bills of Kolb")
+        assert (ambiguous.not_understood, ambiguous.count) == (("Kolb",), None)
+        negated = await asked_of(services, "Which bills are not unpaid?")
+        assert (negated.not_understood, negated.count) == (("not",), None)
+        assert {cited.highlight for cited in negated.citations[:3]} == {"Status: unpaid"}
+
+
 # ── every word understood: a form ────────────────────────────────────────────────────────────────────────────────────
 
 

@@ -5,7 +5,8 @@ Reads quotes from the documents; stores nothing.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 
@@ -54,10 +55,15 @@ class CitationList:
         return await self.cite(thing.document_id, spans or [(thing.start, thing.end)])
 
     async def cite(
-        self, document_id: str, spans: Sequence[tuple[int, int]], *, in_lines: bool = True, question: str = ""
+        self,
+        document_id: str,
+        spans: Sequence[tuple[int, int]],
+        *,
+        in_lines: bool = True,
+        wanted: Mapping[str, float] | None = None,
     ) -> int:
-        """Return the number of a passage; with `in_lines`, quote its whole lines. With a `question`, highlight the
-        sentence nearest to it."""
+        """Return the number of a passage; with `in_lines`, quote its whole lines. With the weights of `wanted` stems,
+        highlight the sentence that has most of them."""
         text = await self.text(document_id)
         # Whole lines: a value without its label proves little to a reader.
         lines = sorted({expand_to_lines(text.text, *span) if in_lines else span for span in spans})
@@ -69,7 +75,7 @@ class CitationList:
         # A longer passage is quoted by its deciding lines.
         deciding = " … ".join(text.text[first:last] for first, last in lines)
         quote = whole if len(whole) <= 400 else deciding
-        highlight = find_nearest_sentence(question, whole) if question else deciding
+        highlight = find_nearest_sentence(wanted, whole) if wanted else deciding
         cited = Citation(
             number=len(self.citations) + 1,
             document_id=document_id,
@@ -92,11 +98,20 @@ class CitationList:
         return self.texts[document_id]
 
 
-def find_nearest_sentence(question: str, text: str) -> str:
-    """Return the sentence, or the row of a table, with the most words of the question; of equals the shortest."""
-    words = set(content_stems(question))
+def weigh_question_words(question: str, texts: Sequence[str]) -> dict[str, float]:
+    """Return the stems of a question, each with a weight: what is in every passage tells none of them apart."""
+    spread = Counter(stem for text in texts for stem in set(content_stems(text)))
+    return {stem: 1 / spread[stem] for stem in content_stems(question) if stem in spread}
+
+
+def find_nearest_sentence(wanted: Mapping[str, float], text: str) -> str:
+    """Return the sentence, or the row of a table, with the most of the wanted stems; of equals the shortest."""
     pieces = [text[start:end] for start, end in page_pieces(text)]
-    return max(pieces, key=lambda piece: (len(words.intersection(content_stems(piece))), -len(piece)), default="")
+    return max(
+        pieces,
+        key=lambda piece: (sum(wanted.get(stem, 0.0) for stem in set(content_stems(piece))), -len(piece)),
+        default="",
+    )
 
 
 # ── the table ────────────────────────────────────────────────────────────────────────────────────────────────────────

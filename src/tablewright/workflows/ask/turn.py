@@ -68,6 +68,8 @@ class QuestionTurn:
     plan: QuestionPlan
     form: Form | None = None
     agreed: bool = False
+    assumed: str = ""
+    """A reading of the question that code took without being sure; such an answer is not exact."""
     degraded: str = ""
     """Why the model did not answer, if it failed."""
     tried: list[ToolUse] = field(default_factory=list)
@@ -110,6 +112,9 @@ class QuestionTurn:
 
     async def remember(self, reply: Reply, *, shown: int | None = None, plan: str | None = None) -> Reply:
         """Store the turn, for the next one to start from and for its explanation; return the reply."""
+        if self.assumed and reply.completeness == "exact":
+            reason = "; ".join(filter(None, (reply.reason, self.assumed)))
+            reply = msgspec.structs.replace(reply, completeness="approximate", reason=reason)
         reply = msgspec.structs.replace(
             reply,
             attempts=tuple(self.tried),

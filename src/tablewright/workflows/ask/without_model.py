@@ -10,22 +10,22 @@ from dataclasses import replace
 from typing import TypeAlias, TypeVar
 
 from tablewright.citations.quotes import is_near_injection
-from tablewright.conditions.compare import read_limit
+from tablewright.conditions.compare import has_only_text, read_limit
 from tablewright.conditions.evaluate import NameSpellings
 from tablewright.documents.search import CorpusHit
-from tablewright.domain.condition import Condition
+from tablewright.domain.condition import Condition, describe_condition
 from tablewright.domain.documents import Aggregate
 from tablewright.domain.model import Field, Struct
-from tablewright.domain.reply import TEXT_COLUMN, Form, KnownColumn, KnownGroup, Reply, ToolUse
+from tablewright.domain.reply import TEXT_COLUMN, TITLE_COLUMN, Form, KnownColumn, KnownGroup, Reply, ToolUse
 from tablewright.domain.text import normalize_whitespace
 from tablewright.errors import UsageError
-from tablewright.llm.tasks.plan_question import QuestionPlan, text_search_plan
+from tablewright.llm.tasks.plan_question import KIND_COLUMN, QuestionPlan, text_search_plan
 from tablewright.values.vocabulary import split_tokens, stem_word
-from tablewright.workflows.ask.answering import CitationList
-from tablewright.workflows.ask.query_rows import Inventory, QueryScope
+from tablewright.workflows.ask.answering import CitationList, weigh_question_words
+from tablewright.workflows.ask.query_rows import Inventory, QueryRow, QueryScope
 from tablewright.workflows.ask.tables import reply_from_cells
 from tablewright.workflows.ask.turn import QuestionTurn, show_more_results
-from tablewright.workflows.ask.where import list_known_groups, resolve_form
+from tablewright.workflows.ask.where import list_known_groups, load_form_rows, resolve_form
 
 
 async def answer_without_model(asking: QuestionTurn, things: Inventory) -> Reply:
@@ -38,13 +38,23 @@ async def answer_without_model(asking: QuestionTurn, things: Inventory) -> Reply
         path = (export["path"] or "").strip("\"'“” ")
         asking.plan = text_search_plan(said).model_copy(update={"action": "export", "path": path})
         return await show_more_results(asking)
-    understood = parse_question(said, await list_known_groups(asking.context.store, things))
+    groups = await list_known_groups(asking.context.store, things)
+    understood = parse_question(said, groups)
+    if understood.left and (understood.form.kind or understood.form.table):
+        members, _ = await load_form_rows(asking.context.store, understood.form, things)
+        understood = parse_question(said, groups, collect_named_values(said, members))
     if not understood.is_whole:
         return await reply_with_passages(asking, understood)
     try:
         looked = await resolve_form(asking.context.store, asking.context.corpus, understood.form, things)
     except UsageError:  # such as a comparison that the values of the column do not take
         return await reply_with_passages(asking, understood)
+    asking.assumed = "; ".join(
+        asking.translate(
+            "“{value}” was taken for {condition}", value=each.values[0], condition=describe_condition(each)
+        )
+        for each in understood.taken
+    )
     return await answer_by_form(asking, things, understood.form, looked)
 
 
@@ -78,8 +88,9 @@ async def reply_with_passages(asking: QuestionTurn, understood: ParsedQuestion) 
     )
     asking.segments += [hit.id for hit in hits]
     sources = CitationList(corpus=asking.context.corpus)
+    wanted = weigh_question_words(asking.text, [hit.text for hit in hits])
     for hit in hits:
-        await sources.cite(hit.document.id, [(hit.start, hit.end)], in_lines=False, question=asking.text)
+        await sources.cite(hit.document.id, [(hit.start, hit.end)], in_lines=False, wanted=wanted)
     return await asking.remember(
         Reply(
             question=asking.text,
@@ -140,23 +151,45 @@ class ParsedQuestion(Struct, frozen=True):
     form: Form
     left: Words = ()
     is_named: bool = True
+    taken: tuple[Condition, ...] = ()
+    """Conditions made of a value alone, whose column the question does not name."""
 
     @property
     def is_whole(self) -> bool:
         return self.is_named and not self.left
 
 
-def parse_question(text: str, groups: Sequence[KnownGroup]) -> ParsedQuestion:
+def collect_named_values(question: str, members: Sequence[QueryRow]) -> dict[Words, Condition]:
+    """Return the texts that the question may name, by their stems, each as the condition of the one column that states
+    it. What several columns state, such as a seller who is also a buyer, is ambiguous and left out."""
+    asked = set(stem_name(question))
+    found: dict[Words, dict[str, Condition]] = {}
+    facts = ((key, stated) for member in members for key, of in member.values.items() for stated in of)
+    for key, stated in facts:
+        if key in (TITLE_COLUMN, TEXT_COLUMN, KIND_COLUMN) or not has_only_text(stated.value):
+            continue
+        words = stem_name(stated.value.raw)
+        # Words that every question has are no values, and longer ones are sentences.
+        if words and len(words) <= 6 and asked.issuperset(words) and not SILENT.issuperset(words):
+            named = Condition(column=stated.asked, operator="=", values=(stated.value.raw,))
+            found.setdefault(words, {}).setdefault(key, named)
+    return {words: next(iter(of.values())) for words, of in found.items() if len(of) == 1}
+
+
+def parse_question(
+    text: str, groups: Sequence[KnownGroup], values: Mapping[Words, Condition] | None = None
+) -> ParsedQuestion:
     # Quoted words stay together, and operators separate words even without spaces. The bounds keep an unclosed quote
     # short.
     words = re.findall(r"\"[^\"]{1,200}\"|“[^“”]{1,200}”|[<>]=?|!?=|[^\s\"“”<>=!?]+", text)
-    return QuestionParser(words, groups).read()
+    return QuestionParser(words, groups, values or {}).read()
 
 
 class QuestionParser:
     """Reads a question word by word against the known kinds, tables and columns."""
 
-    def __init__(self, words: Sequence[str], groups: Sequence[KnownGroup]) -> None:
+    def __init__(self, words: Sequence[str], groups: Sequence[KnownGroup], values: Mapping[Words, Condition]) -> None:
+        self._values = values
         # Marks at the end of a word end a value too: in "in 2021, by supplier" the comma is no part of the year.
         stripped = [(word.strip(".,;:?!"), word[-1] in ".,;:?!") for word in words]
         self._words = [word for word, _ in stripped if word]
@@ -175,6 +208,7 @@ class QuestionParser:
         self._aggregate: Aggregate = ""
         self._aggregating: list[str] = []
         self._conditions: list[Condition] = []
+        self._taken: list[Condition] = []
         self._mentioned: list[KnownColumn] = []
         self._group_by = ""
         self._left: list[str] = []
@@ -189,7 +223,8 @@ class QuestionParser:
         # A sum of nothing, or a count with a column that plays no part, was not understood.
         if self._aggregate and (free if self._aggregate == "count" else not of):
             self._left += [*self._aggregating, *free]
-        return ParsedQuestion(form=self._form(of), left=tuple(dict.fromkeys(self._left)), is_named=self._is_named)
+        left = tuple(dict.fromkeys(self._left))
+        return ParsedQuestion(form=self._form(of), left=left, is_named=self._is_named, taken=tuple(self._taken))
 
     def _form(self, of: str) -> Form:
         group = self._group
@@ -217,7 +252,7 @@ class QuestionParser:
         if kind is not None:
             self._left += [] if kind is self._group else self._words[at : at + kinds]
             return kinds
-        if count := self._grouped(at) or self._contained(at):
+        if count := self._grouped(at) or self._contained(at) or self._named(at):
             return count
         if self._small[at] not in SILENT | DOCUMENTS:
             self._left.append(self._words[at])
@@ -250,6 +285,14 @@ class QuestionParser:
             Condition(column=TEXT_COLUMN, operator=operator, values=(strip_quotes(self._words[at + count]),))
         )
         return count + 1
+
+    def _named(self, at: int) -> int:
+        """Read a value that one column alone states, "unpaid", as a condition; return its word count."""
+        named, count = find_longest_name(self._plain, at, self._values)
+        if named is not None:
+            self._conditions.append(named)
+            self._taken.append(named)
+        return count
 
     def _compared(self, at: int, column: KnownColumn) -> int:
         """Read a comparison after the column, perhaps behind "is"; return its word count."""
