@@ -38,7 +38,8 @@ Force = Annotated[
 
 
 async def sort_unsure_first(services: Services, proposal_id: str, cells: Iterable[CellAt]) -> list[CellAt]:
-    """Return first what is disputed or can be read in two ways, then the least sure, and empty cells last."""
+    """Return first what is disputed or can be read in two ways, then the least sure, and empty cells last. The cells of
+    a row stay together, at the place of the one that comes first."""
     keys: dict[CellAt, tuple[bool, bool, float]] = {}
     after: CellAt = (0, "")
     while page := await services.store.proposals.operations(proposal_id, after=after):
@@ -47,7 +48,9 @@ async def sort_unsure_first(services: Services, proposal_id: str, cells: Iterabl
             keys[(each.row_id, each.field)] = (each.cell.value is None, is_sure, each.cell.confidence or 0.0)
         after = (page[-1].row_id, page[-1].field)
     # A cell that another person has decided on since has no key.
-    return sorted(cells, key=lambda at: (keys.get(at, (True, True, 0.0)), at))
+    in_order = sorted(cells, key=lambda at: (keys.get(at, (True, True, 0.0)), at))
+    places = {row_id: place for place, (row_id, _) in reversed([*enumerate(in_order)])}
+    return sorted(in_order, key=lambda at: places[at[0]])
 
 
 class ProposalPage(Page, frozen=True):

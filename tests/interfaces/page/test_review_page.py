@@ -104,10 +104,14 @@ async def test_on_a_phone_every_decision_has_a_button_and_the_focus_stays(
         await page.goto(f"{site.url}/review/{proposal_id}")
         status, proposed = page.get_by_role("status").first, page.get_by_role("listbox", name="Proposed cells")
         await expect(proposed).to_be_focused()
+        first, second = [
+            (await line.inner_text()).split(" ·")[0] for line in (await page.locator(".tw-line").all())[:2]
+        ]
+        assert "Halden" in first, "what sources disagree about comes first"
         acts = page.get_by_role("complementary", name="Evidence")
         await acts.get_by_role("button", name="Accept").click()
         await expect(status).to_have_text("1 to accept, 3 open")
-        await expect(acts).to_contain_text("Halden")
+        await expect(acts).to_contain_text(second)
         await expect(page.locator("button:focus-within")).to_contain_text("Accept")
         await acts.get_by_role("button", name="Edit").click()
         await page.get_by_label("Value").fill("1963")
@@ -115,12 +119,12 @@ async def test_on_a_phone_every_decision_has_a_button_and_the_focus_stays(
         await expect(status).to_have_text("1 to accept, 1 to edit, 2 open")
         await expect(proposed).to_be_focused()
         await page.locator(".tw-line").first.click()
-        await expect(acts).to_contain_text("Brightwater")
+        await expect(acts).to_contain_text(first)
         await acts.get_by_role("button", name="Clear decision").click()
         await expect(status).to_have_text("1 to edit, 3 open")
 
         told = await proposed.get_attribute("aria-activedescendant")
-        await expect(page.locator(f"#{told}")).to_contain_text("Brightwater")
+        await expect(page.locator(f"#{told}")).to_contain_text(first)
         await proposed.press("ArrowDown")
         await expect(proposed).not_to_have_attribute("aria-activedescendant", told or "")
         assert await page.evaluate("document.documentElement.scrollWidth") <= 390

@@ -79,7 +79,8 @@ def review_proposal_command(
     unsure_first: Annotated[
         bool,
         typer.Option(
-            "--unsure-first", help="Disputed values and those with a second reading first, then the least sure."
+            "--unsure-first",
+            help="Rows with disputed values or a second reading first, then the least sure.",
         ),
     ] = False,
     json: Json = False,

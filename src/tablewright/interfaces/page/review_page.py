@@ -39,11 +39,18 @@ from tablewright.interfaces.page.table.evidence_panel import (
 )
 from tablewright.interfaces.page.table.rows import kept_value_reason
 from tablewright.interfaces.page.table.run_bar import kept_values_text
-from tablewright.interfaces.page.words import counted_text, reason_text, t, type_text
+from tablewright.interfaces.page.words import counted_text, empty_text, t, type_text
 from tablewright.interfaces.server.context import Visit
 from tablewright.messages.catalogue import PageText
 from tablewright.operations.grid_rows import cell_mark
-from tablewright.operations.review import CellPlace, DecideProposal, OwnCell, decide_proposal, read_own_value
+from tablewright.operations.review import (
+    CellPlace,
+    DecideProposal,
+    OwnCell,
+    decide_proposal,
+    read_own_value,
+    sort_unsure_first,
+)
 from tablewright.services import Services
 
 # A page is drawn with its evidence at once; more cells would make each key press slow.
@@ -62,7 +69,7 @@ async def review_page(proposal_id: str) -> None:
             ui.label(said if visit.person.may_change else t("Only editors can decide on proposals."))
             ui.link(t("Back to the table"), f"/tables/{table.id}")
         return
-    cells = await visit.services.store.proposals.open_cells(head.id)
+    cells = await sort_open_cells(visit.services, head.id)
     await ReviewPage(head, table, cells, _verdicts.of(visit, (visit.person.id, head.id))).build()
 
 
@@ -72,7 +79,7 @@ class ReviewPage:
     def __init__(self, head: ProposalHead, table: Table, cells: list[CellAt], verdicts: Verdicts) -> None:
         self._head = head
         self._table = table
-        self._cells = sorted(cells)
+        self._cells = cells
         self._verdicts = verdicts
         # Decided by another person by now.
         for at in verdicts.keys() - {*cells}:
@@ -211,8 +218,8 @@ class ReviewPage:
                         if now.value is not None:
                             show_paragraph(shorten_text(cell_text(now), 60), "tw-before")
                             ui.label("→").classes("tw-muted")
-                        is_empty, reason = proposed.value is None, reason_text(proposed.reason)
-                        after = t("empty: {reason}", reason=reason) if is_empty else cell_text(proposed)
+                        is_empty = proposed.value is None
+                        after = t("empty: {reason}", reason=empty_text(proposed)) if is_empty else cell_text(proposed)
                         show_paragraph(shorten_text(after, 90), "tw-why" if is_empty else "tw-after")
             kind, is_rated = cell_mark(proposed), proposed.value is not None and proposed.confidence is not None
             sure = f" {proposed.confidence:.2f}" if is_rated else ""
@@ -425,7 +432,7 @@ class ReviewPage:
             ui.navigate.to(f"/tables/{self._table.id}")
             return
         # Undecided cells are left; the review continues with them.
-        self._cells, self._cursor = sorted(await visit.services.store.proposals.open_cells(head.id)), 0
+        self._cells, self._cursor = await sort_open_cells(visit.services, head.id), 0
         await self._show_page()
 
     def _decision(self) -> DecideProposal:
@@ -458,18 +465,20 @@ class ReviewPage:
 
 
 async def read_operations(services: Services, proposal_id: str, page: list[CellAt]) -> dict[CellAt, ProposedCell]:
-    """Return the operations of consecutive cells."""
-    if not page:
-        return {}
     wanted, found = {*page}, dict[CellAt, ProposedCell]()
-    # Operations are read from the cell before the first; "\U0010ffff" sorts after every column name.
-    after: CellAt = (page[0][0] - 1, "\U0010ffff")
-    while operations := await services.store.proposals.operations(proposal_id, after=after, limit=4 * CELLS_PER_PAGE):
+    after: CellAt = (0, "")
+    rows = [row_id for row_id, _ in page]
+    while operations := await services.store.proposals.operations(proposal_id, after=after, row_ids=rows):
         found |= {at: each for each in operations if (at := (each.row_id, each.field)) in wanted}
         after = (operations[-1].row_id, operations[-1].field)
-        if after >= page[-1]:
-            break
     return found
+
+
+async def sort_open_cells(services: Services, proposal_id: str) -> list[CellAt]:
+    """Return the undecided cells, the least sure rows first; of a large proposal in the order of its rows, since
+    sorting would read all its evidence."""
+    cells = await services.store.proposals.open_cells(proposal_id)
+    return cells if len(cells) > 100 * CELLS_PER_PAGE else await sort_unsure_first(services, proposal_id, cells)
 
 
 # ── verdicts ────────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -22,7 +22,7 @@ from nicegui import app as pages
 
 from tablewright.domain.model import Cell, Field, FieldType
 from tablewright.domain.run import Progress
-from tablewright.domain.text import BASIS_TEXTS, pluralize_noun
+from tablewright.domain.text import BASIS_TEXTS, hint_text, pluralize_noun, shorten_text
 from tablewright.messages.catalogue import LANGUAGES, PageText, load_catalogue, translate
 
 T = TypeVar("T")
@@ -98,6 +98,12 @@ def reason_text(reason: str | None) -> str:
         "error": "error",
     }
     return t(names[reason or "error"])
+
+
+def empty_text(cell: Cell) -> str:
+    """Return why a cell has no value, and the value that it may have."""
+    reason, hint = reason_text(cell.reason), shorten_text(hint_text(cell), 60)
+    return t("{reason}; perhaps {value}", reason=reason, value=hint) if hint else reason
 
 
 def stage_text(news: Progress) -> str:

@@ -17,9 +17,16 @@ import msgspec
 
 from tablewright.domain.condition import Condition
 from tablewright.domain.model import Cell, Row, RowId, Table
-from tablewright.domain.text import cell_text, hint_text, shorten_text
+from tablewright.domain.text import cell_text, shorten_text
 from tablewright.errors import UsageError
-from tablewright.interfaces.page.words import confidence_text, dispute_text, reason_text, t, translated_basis
+from tablewright.interfaces.page.words import (
+    confidence_text,
+    dispute_text,
+    empty_text,
+    reason_text,
+    t,
+    translated_basis,
+)
 from tablewright.interfaces.server.limits import RequestTurns
 from tablewright.operations.grid_rows import (
     MatchingRows,
@@ -217,12 +224,7 @@ def grid_cell(cell: Cell, *, proposed: bool = False) -> dict[str, Any]:
     flags = {"proposed": proposed, "stale": cell.stale, "judged": cell.basis == "judged", "disputed": is_disputed(cell)}
     view |= {name: True for name, is_so in flags.items() if is_so}
     if cell.value is None and cell.status == "FAILED":
-        hint = shorten_text(hint_text(cell), 60)
-        view["why"] = (
-            t("{reason}; perhaps {value}", reason=reason_text(cell.reason), value=hint)
-            if hint
-            else reason_text(cell.reason)
-        )
+        view["why"] = empty_text(cell)
     if view["text"] != content:
         # A very long text is not sent with its row: it is read when the person opens it, and edited in a window.
         view |= {"whole": content} if len(content) <= 2_000 else {"cut": True}
