@@ -12,8 +12,9 @@ import pytest
 
 from tablewright.domain.fieldspec import parse_field
 from tablewright.domain.files import FileOptions
-from tablewright.domain.model import Cell
+from tablewright.domain.model import Cell, Conflict
 from tablewright.errors import UsageError
+from tablewright.interfaces.cli.output import format_cell
 from tablewright.interfaces.page.table import cells as table_cells
 from tablewright.interfaces.page.table import rows as grid_rows
 from tablewright.interfaces.page.table.rows import GRID_LIMITS, RowOrders, grid_cell, read_row_block
@@ -258,3 +259,12 @@ async def test_rows_that_do_not_come_are_asked_for_again_and_in_the_end_missed(
         await page.unroute(ROWS)
         await page.get_by_role("button", name="Try again").click()
         await expect(page.locator("#tw-found")).to_have_text("0 rows")
+
+
+def test_an_empty_cell_shows_the_value_that_it_may_have() -> None:
+    hinted = Cell(status="FAILED", reason="not_found", conflict=(Conflict(value=340, reason="not sure"),))
+    view = grid_cell(hinted)
+    assert (view["text"], view["why"]) == ("", "perhaps 340")
+    assert "disputed" not in view
+    assert grid_cell(Cell(status="FAILED", reason="not_found"))["why"] == "not found"
+    assert format_cell(hinted).plain == "— perhaps 340"

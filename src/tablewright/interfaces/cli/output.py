@@ -33,7 +33,6 @@ from tablewright.domain.text import (
     escape_unsafe_characters,
     hint_text,
     replace_unsafe_characters,
-    shorten_text,
     to_json_document,
 )
 from tablewright.errors import Cancelled, TablewrightError
@@ -303,8 +302,8 @@ def format_cell(cell: Cell, *, cost: bool = False) -> Text:
     if cost and cell.run_id:
         return Text.assemble((f"{format_dollars(cell.cost)} ", "dim"), format_cell(cell))
     if cell.status == "FAILED":
-        perhaps = f"; perhaps {shorten_text(hint, 60)}" if (hint := hint_text(cell)) else ""
-        text = harmless_text(f"— {(cell.reason or 'failed').replace('_', ' ')}{perhaps}", 120)
+        hint, reason = hint_text(cell), (cell.reason or "failed").replace("_", " ")
+        text = harmless_text(f"— {f'perhaps {hint}' if hint else reason}", 80)
         text.stylize("dim")
     else:
         # A line of a usual terminal; `show` prints the whole value.

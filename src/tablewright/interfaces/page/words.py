@@ -101,9 +101,9 @@ def reason_text(reason: str | None) -> str:
 
 
 def empty_text(cell: Cell) -> str:
-    """Return why a cell has no value, and the value that it may have."""
-    reason, hint = reason_text(cell.reason), shorten_text(hint_text(cell), 60)
-    return t("{reason}; perhaps {value}", reason=reason, value=hint) if hint else reason
+    """Return the value that an empty cell may have, or why it has none."""
+    hint = shorten_text(hint_text(cell), 60)
+    return t("perhaps {value}", value=hint) if hint else reason_text(cell.reason)
 
 
 def stage_text(news: Progress) -> str:
