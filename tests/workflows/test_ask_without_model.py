@@ -32,6 +32,33 @@ async def test_of_a_long_passage_the_sentence_that_answers_is_highlighted(librar
     assert (reply.citations[0].highlight, len(reply.citations[0].quote) > 1_000) == (CAPTAIN, True)
 
 
+async def test_rows_are_looked_up_with_what_their_documents_say_and_by_category_without_a_model(
+    empty: Library,
+) -> None:
+    papers = empty.folder / "papers"
+    papers.mkdir()
+    sheet = "Slip {no}\n\nDate: {day}\nClerk: {clerk}\n\n| Part | Pieces |\n|---|---|\n| bolt | {n} |\n| nut | 7 |\n"
+    for no, day, clerk, n in ((1, "2024-03-01", "Ida", 10), (2, "2025-05-01", "Ida", 20), (3, "2025-06-01", "Jon", 30)):
+        (papers / f"s{no}.md").write_text(sheet.format(no=no, day=day, clerk=clerk, n=n))
+    (papers / "essay.txt").write_text("On walking\n\n" + "One foot is put before the other. " * 60)
+    async with empty.open() as services:
+        await add_documents(services, [papers])
+        bolts = await look_up(
+            services, make_lookup_form("table = T1 and Part = bolt and Date in 2025", "sum", "Pieces")
+        )
+        assert "50" in bolts.answer
+        assert (bolts.count, str(bolts.ledger)) == (2, "matched 2 of 6 rows")
+        by = await look_up(services, make_lookup_form("table = T1 and Part = bolt", "sum", "Pieces", by="Clerk"))
+        assert "Ida: The sum of Pieces of 2 rows is 30." in by.answer
+        text = await look_up(services, make_lookup_form("category = text-heavy"))
+        assert ([row.title for row in text.rows], text.completeness) == (["essay"], "exact")
+        assert (await look_up(services, make_lookup_form("category != text-heavy"))).count == 3
+        (group,) = [
+            each for each in await list_groups(services) if any(column.name == "Clerk" for column in each.columns)
+        ]
+        assert "category" in {column.name for column in group.columns}
+
+
 async def test_a_value_that_one_column_alone_states_is_a_condition_and_the_answer_says_so(empty: Library) -> None:
     papers = empty.folder / "papers"
     papers.mkdir()

@@ -1,7 +1,8 @@
 """Questions about documents as forms to look up, and replies: the answer, its citations, and what is missing.
 
 A form names a kind or table, conditions, and a figure. The column `text` means the whole text of a document or row, as
-in kind = receipt and text contains tires; `title` is a document's title. No I/O.
+in kind = receipt and text contains tires; `title` is a document's title, and `category` whether it is long or
+short, data-heavy or text-heavy. No I/O.
 """
 
 from __future__ import annotations
@@ -141,6 +142,7 @@ class Reply(Struct, frozen=True):
 
 TEXT_COLUMN = "text"
 TITLE_COLUMN = "title"
+CATEGORY_COLUMN = "category"
 
 
 class Form(Struct, frozen=True):
@@ -161,10 +163,16 @@ class Form(Struct, frozen=True):
     """The column with the currency or unit of the figures, if any."""
 
     @property
+    def columns(self) -> tuple[str, ...]:
+        """Return the columns that it names."""
+        compared = [column for each in self.conditions for column in each.columns]
+        return tuple(filter(None, (*compared, self.of, self.group_by, self.order_by, self.unit, *self.show)))
+
+    @property
     def where(self) -> str:
         """The conditions in the form that `make_lookup_form` reads."""
-        names = {"kind": self.kind} if self.kind else {"table": self.table} if self.table else {}
-        named = [Condition(column=column, operator="=", values=(name,)) for column, name in names.items()]
+        names = {"kind": self.kind, "table": self.table}
+        named = [Condition(column=column, operator="=", values=(name,)) for column, name in names.items() if name]
         return " and ".join(map(str, (*named, *self.conditions)))
 
     def __str__(self) -> str:

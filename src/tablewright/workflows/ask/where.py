@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 from msgspec import structs
@@ -18,7 +18,7 @@ from tablewright.documents.results import StatedFact
 from tablewright.domain.condition import CONDITION_OPERATORS, Condition, describe_condition
 from tablewright.domain.documents import ComparableValue, Document, Segment
 from tablewright.domain.model import Field, FieldType, column_key
-from tablewright.domain.reply import TEXT_COLUMN, TITLE_COLUMN, Form, KnownColumn, KnownGroup
+from tablewright.domain.reply import CATEGORY_COLUMN, TEXT_COLUMN, TITLE_COLUMN, Form, KnownColumn, KnownGroup
 from tablewright.domain.text import pluralize_noun
 from tablewright.errors import ModelError, NotFound, UsageError
 from tablewright.llm.tasks.plan_question import (
@@ -61,10 +61,8 @@ async def resolve_form(store: Store, corpus: Corpus, form: Form, things: Invento
     members += [each for each in unsorted if compared_keys <= each.values.keys()]
     known = collect_labels(members)
     show = form.show or (things.tables[form.table].labels if form.table and not form.aggregate else ())
-    compared = [column for each in form.conditions for column in each.columns]
-    wanted = [*compared, form.of, form.group_by, form.order_by, form.unit]
     names: dict[str, str] = {}
-    for name in filter(None, [*wanted, *show]):
+    for name in (*form.columns, *show):
         if column_key(name) not in known:
             # Columns that an error names; more would hide the advice.
             listed = ", ".join((await sort_by_similarity(corpus, name, list(known.values())))[:30]) or "none"
@@ -130,7 +128,11 @@ async def load_form_rows(store: Store, form: Form, things: Inventory) -> tuple[l
     if form.table:
         if form.table not in things.tables:
             raise NotFound(f"There is no table {form.table!r}.", advice=f"There are: {', '.join(things.tables)}.")
-        return list(things.tables[form.table].members), "row"
+        inner = things.tables[form.table]
+        rows = [each for each in inner.members if form.kind.casefold() in ("", each.document.kind.casefold())]
+        own = {column_key(label) for label in inner.labels}
+        missing = {column_key(name) for name in form.columns} - own - {TEXT_COLUMN}
+        return (await add_document_values(store, rows, missing) if missing else rows), "row"
     kinds = {kind.casefold(): kind for kind in things.kinds}
     if form.kind and form.kind.casefold() not in kinds:
         listed = ", ".join(f"{kind} ({len(each)})" for kind, each in things.kinds.items())
@@ -147,6 +149,30 @@ async def load_form_rows(store: Store, form: Form, things: Inventory) -> tuple[l
         members += await add_labelled_facts(store, documents, {member.document.id: member for member in read})
     is_guessed = any(each.document.kind_by == "title" for each in members)  # in words of whatever language
     return members, form.kind if form.kind and not is_guessed else "document"
+
+
+async def add_document_values(store: Store, rows: Sequence[QueryRow], keys: Collection[str]) -> list[QueryRow]:
+    """Return the rows with what their documents state once for all of them, such as a date."""
+    documents = {each.document.id: each.document for each in rows}
+    living = await store.kinds.tables()
+    read: dict[str, QueryRow] = {}
+    for kind in {each.kind for each in documents.values()} & living.keys():
+        members = [each for each in documents.values() if each.kind == kind]
+        table = await store.tables.load(living[kind])
+        read |= {each.document.id: each for each in await load_query_rows(store, table, members)}
+    wholes = {each.document.id: each for each in await add_labelled_facts(store, list(documents.values()), read)}
+    return [
+        replace(
+            row,
+            values={**{key: of for key, of in wholes[row.document.id].values.items() if key in keys}, **row.values},
+            missing={
+                **{key: why for key, why in wholes[row.document.id].missing.items() if key in keys},
+                **row.missing,
+            },
+            doubts=row.doubts | wholes[row.document.id].doubts.intersection(keys),
+        )
+        for row in rows
+    ]
 
 
 async def add_labelled_facts(
@@ -168,8 +194,15 @@ async def add_labelled_facts(
             start=0,
             end=0,
         )
+        # An empty text where it has none, as that is known of every document.
+        categories = tuple(
+            StatedFact(asked=CATEGORY_COLUMN, label=CATEGORY_COLUMN, value=ComparableValue(raw=name), start=0, end=0)
+            for name in document.categories or ("",)
+        )
         # Later entries win: what was read into the table is checked, a label in the text only found.
-        values = {**group_by_label(labelled.get(document.id, ()), {}), **member.values, TITLE_COLUMN: (title,)}
+        stated = group_by_label(labelled.get(document.id, ()), {})
+        values = {**stated, **member.values, TITLE_COLUMN: (title,)}
+        values.setdefault(CATEGORY_COLUMN, categories)
         members.append(replace(member, values=values))
     return members
 
