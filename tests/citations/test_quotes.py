@@ -196,7 +196,10 @@ def test_a_sentence_with_few_of_the_words_is_not_the_one_that_was_meant() -> Non
     assert fault.endswith("is not in text 2. Copy it exactly, or leave it out.")
 
 
-PRICES = "Our kettles\nModel | Volume | Price\nDegree 15 | 1.5 l | £44.95\nVario 17 | 1.7 l | £36\n\nBrand | X\nWeight | 1.2 kg"
+PRICES = (
+    "Our kettles\nModel | Volume | Price\nDegree 15 | 1.5 l | £44.95\nVario 17 | 1.7 l | £36\n\n"
+    "Brand | X\nWeight | 1.2 kg"
+)
 
 
 @pytest.mark.parametrize(

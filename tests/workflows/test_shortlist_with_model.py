@@ -71,11 +71,11 @@ def products(*names: str, pages: dict[str, str] | None = None) -> Callable[[str]
 
 
 def read_weights(prompt: str, form: dict[str, Any]) -> dict[str, Any]:
-    """Reads the weights, alone; chooses no further result to open."""
+    """Reads the weights, alone; chooses no further result to open, and plans no further search."""
 
     def row(text: str) -> dict[str, Any]:
         if "Cells" not in form["$defs"]:
-            return {"numbers": []}
+            return {"name": "", "patterns": []} if "OtherPatterns" in form["$defs"] else {"numbers": []}
         cells: dict[str, list[Any]] = {name: [] for name in form["$defs"]["Cells"]["properties"]}
         for number, weight in re.findall(r"<<TEXT (\d+) [^<]*?weighs (\d+) g", text) if "Weight" in cells else ():
             quote = {"text": int(number), "quote": f"weighs {weight} g"}
@@ -541,6 +541,19 @@ async def test_more_products_and_new_columns_wait_for_a_yes_once_their_price_was
         await chat.say("two more", "yes")
         assert [each.changed for each in chat.state.refinements] == ["added Colour", "more options"]
         assert (chat.state.refinement, chat.state.waiting) == (None, "")
+
+
+async def test_personal_data_reaches_no_model_and_what_is_off_the_topic_no_advice(tmp_path: Path) -> None:
+    wish = turn(wishes=[LIGHT], columns=[WEIGHT])
+    turns = [turn("refuse"), turn("talk"), wish, turn("agree"), turn("agree")]
+    async with scripted(tmp_path, ZORBLERS, TurnReply=turns) as (chat, web, script):
+        await chat.say("sell me a gun", "how is the weather?", "a light zorbler; write to jo@example.org", "yes", "yes")
+        advised = script.prompts(ADVICE)[-1]
+        assert "a light zorbler; write to …" in advised
+        assert "gun" not in advised
+        assert "weather" not in advised
+        assert all("jo@" not in prompt for _, prompt in script.asked)
+        assert all("jo@" not in query for query in web.queries)
 
 
 async def test_a_cell_of_a_table_is_quoted_as_a_source_with_the_header_of_the_table(tmp_path: Path) -> None:
