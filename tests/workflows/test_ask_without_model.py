@@ -59,6 +59,19 @@ async def test_rows_are_looked_up_with_what_their_documents_say_and_by_category_
         assert "category" in {column.name for column in group.columns}
 
 
+async def test_a_column_is_found_by_a_longer_or_shorter_label_which_the_answer_names(empty: Library) -> None:
+    sheet = empty.folder / "staff.csv"
+    sheet.write_text("Name,Qty,Bonus 2024 (EUR),Bonus 2023 (EUR)\nAnn,3,100,90\nBo,9,250,80\nCy,5,300,70\n")
+    async with empty.open() as services:
+        await add_documents(services, [sheet], kind="staff list")
+        paid = await look_up(services, make_lookup_form("table = T1 and bonus 2024 > 200"))
+        assert (paid.count, paid.columns[0], paid.completeness) == (2, "Bonus 2024 (EUR)", "approximate")
+        assert "“bonus 2024” was taken for Bonus 2024 (EUR)" in paid.reason
+        assert (await look_up(services, make_lookup_form("table = T1 and quantity > 4"))).count == 2
+        with pytest.raises(UsageError, match="No row states 'bonus'"):
+            await look_up(services, make_lookup_form("table = T1 and bonus > 200"))
+
+
 async def test_a_value_that_one_column_alone_states_is_a_condition_and_the_answer_says_so(empty: Library) -> None:
     papers = empty.folder / "papers"
     papers.mkdir()

@@ -354,6 +354,8 @@ class Caveats:
             count=doubted,
             total=len(self._scope.members),
         )
+        for name, label in self._scope.taken.items():
+            yield self.translate("“{value}” was taken for {condition}", value=name, condition=label)
         yield from (f"{guess} ({count})" for guess, count in guesses.items())
         for column in sorted(said.by_spelling):
             yield self.translate("names in {column} were compared by spelling alone", column=column)

@@ -303,6 +303,8 @@ class QueryScope:
     of: int = 0
     uncovered: UncoveredDocuments | None = None
     totals: int = 0
+    taken: Mapping[str, str] = field(default_factory=dict)
+    """Labels that were taken for names that no document uses, by the name."""
 
 
 # ── what there is, in words ──────────────────────────────────────────────────────────────────────────────────────────

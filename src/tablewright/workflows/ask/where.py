@@ -29,7 +29,7 @@ from tablewright.llm.tasks.plan_question import (
 )
 from tablewright.store.snapshot import PropertyAt
 from tablewright.store.store import Store
-from tablewright.values.vocabulary import contains_phrase, spelling_variants
+from tablewright.values.vocabulary import contains_phrase, spelling_variants, split_tokens, stem_word
 from tablewright.workflows.ask.query_rows import (
     CHANGED,
     UNSORTED,
@@ -62,13 +62,20 @@ async def resolve_form(store: Store, corpus: Corpus, form: Form, things: Invento
     known = collect_labels(members)
     show = form.show or (things.tables[form.table].labels if form.table and not form.aggregate else ())
     names: dict[str, str] = {}
+    taken: dict[str, str] = {}
+    referenced = {column_key(column) for each in form.conditions for column in each.columns[1:]}
     for name in (*form.columns, *show):
+        # A column in braces is looked up by its name in every row, so another label would not be found there.
+        label = "" if column_key(name) in known or column_key(name) in referenced else find_other_label(name, known)
+        if label:
+            taken[name], names[column_key(name)] = label, label
+            continue
         if column_key(name) not in known:
             # Columns that an error names; more would hide the advice.
             listed = ", ".join((await sort_by_similarity(corpus, name, list(known.values())))[:30]) or "none"
             raise UsageError(f"No {called} states {name!r}.", advice=f"Known are, the nearest first: {listed}.")
         names[column_key(name)] = known[column_key(name)]
-    types = {key: commonest_type(members, key) for key in names}
+    types = {key: commonest_type(members, column_key(label)) for key, label in names.items()}
     plan = text_search_plan(describe_form(form, called)).model_copy(
         update={
             "action": "table",
@@ -94,8 +101,36 @@ async def resolve_form(store: Store, corpus: Corpus, form: Form, things: Invento
         unsorted=things.unsorted if form.kind else 0,
         of=things.readable,
         totals=len(things.tables[form.table].totals) if form.table else 0,
+        taken=taken,
     )
     return plan, scope
+
+
+def find_other_label(name: str, known: Mapping[str, str]) -> str:
+    """Return the one label that says the name with more words or a unit, or abbreviates it: "Bonus 2024 (EUR)" for
+    "bonus 2024", "Qty" for "quantity". Several such labels are ambiguous."""
+    words = split_tokens(name)
+    found = [
+        label
+        for label in known.values()
+        if words
+        and (set(map(stem_word, words)) <= set(map(stem_word, split_tokens(label))) or is_abbreviated(words, label))
+    ]
+    return found[0] if len(found) == 1 else ""
+
+
+def is_abbreviated(words: Sequence[str], label: str) -> bool:
+    """Return True if each word of the label is the word, or at most half its letters, in order, from the first."""
+    short = split_tokens(label)
+    return len(short) == len(words) and all(
+        one == other or (1 < len(one) <= len(other) // 2 and one[0] == other[0] and is_subsequence(one, other))
+        for one, other in zip(short, words, strict=True)
+    )
+
+
+def is_subsequence(letters: str, word: str) -> bool:
+    rest = iter(word)
+    return all(letter in rest for letter in letters)
 
 
 async def name_every_column(store: Store, form: Form, things: Inventory) -> Form:
