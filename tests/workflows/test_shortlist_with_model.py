@@ -74,6 +74,8 @@ def read_weights(prompt: str, form: dict[str, Any]) -> dict[str, Any]:
     """Reads the weights, alone; chooses no further result to open, and plans no further search."""
 
     def row(text: str) -> dict[str, Any]:
+        if "OtherPatterns" in form["$defs"]:
+            return {"name": "", "patterns": []}
         if "Cells" not in form["$defs"]:
             return {"name": "", "patterns": []} if "OtherPatterns" in form["$defs"] else {"numbers": []}
         cells: dict[str, list[Any]] = {name: [] for name in form["$defs"]["Cells"]["properties"]}
