@@ -379,13 +379,18 @@ class RowInvestigation(Gathering):
             return finding
         if sure >= Weights.MIN_PROPOSED:
             return structs.replace(finding, confidence=min(sure, Weights.MAX_MEDIUM))
-        if finding.conflict:
-            # That sources disagree is worth a look, whichever is right.
+        if finding.conflict and self.score(field) >= Weights.MIN_PROPOSED:
+            # What lowers it is that sources disagree, which is worth a look, whichever is right.
             return structs.replace(finding, confidence=min(sure, Weights.MAX_LOW))
         value = coerce_value(finding.value, field).value
         hint = Conflict(value=value, evidence=finding.evidence, reason="The built-in rules are not sure of it.")
-        said = "The built-in rules found only what they are not sure of."
-        return Finding(field=field.name, reason="not_found", error=said, conflict=(hint,) if value is not None else ())
+        others = tuple(other for other in finding.conflict if not same_value(other.value, value, "merging"))
+        return Finding(
+            field=field.name,
+            reason="not_found",
+            error="The built-in rules found only what they are not sure of.",
+            conflict=(hint, *others) if value is not None else others,
+        )
 
     def _doubt(self, field: Field, finding: Finding) -> str:
         """Return why all cited pages may be about something else than the row, according to the reader or to code, or

@@ -225,7 +225,7 @@ class ReviewPage:
             sure = f" {proposed.confidence:.2f}" if is_rated else ""
             if proposed.basis == "judged":
                 ui.label(t("judged")).classes("tw-chip")
-            ui.label(f"{signs.get(kind, '')}{sure}").classes(f"tw-chip tw-{kind}")
+            ui.label(f"{signs.get(kind, '')}{sure}").classes("tw-chip" if kind == "failed" else f"tw-chip tw-{kind}")
         line.on("click", self._in_order(self._move_to, at))
         self._lines[at] = line
         self._update_line(at)

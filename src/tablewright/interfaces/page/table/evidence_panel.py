@@ -194,7 +194,7 @@ def show_identity(steps: Sequence[Step]) -> None:
 def show_cell_chip(cell: Cell) -> None:
     label, kind = {
         "FLAGGED": (t("⚑ Flagged"), "tw-flagged"),
-        "FAILED": (f"✗ {capitalise_first(reason_text(cell.reason))}", "tw-failed"),
+        "FAILED": (f"✗ {capitalise_first(reason_text(cell.reason))}", ""),
         "PENDING": (t("Empty, not looked up yet"), ""),
     }.get(cell.status, ("", ""))
     if cell.status == "ENRICHED" and is_given_by_person(cell):

@@ -209,7 +209,7 @@ MARK_CHIPS: PageText[dict[RowMark, tuple[str, str]]] = {
     "high": ("✓ High", "tw-high"),
     "medium": ("◐ Medium", "tw-medium"),
     "low": ("? Low", "tw-low"),
-    "failed": ("✗ Not found", "tw-failed"),
+    "failed": ("✗ Not found", ""),
     "empty": ("Empty", ""),
     "flagged": ("⚑ Flagged", "tw-flagged"),
     "stale": ("↻ Stale", "tw-medium"),
