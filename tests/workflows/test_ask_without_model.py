@@ -72,6 +72,15 @@ async def test_a_column_is_found_by_a_longer_or_shorter_label_which_the_answer_n
             await look_up(services, make_lookup_form("table = T1 and bonus > 200"))
 
 
+async def test_where_nothing_matches_the_reply_says_what_was_tried_and_which_values_there_are(library: Library) -> None:
+    async with library.open() as services:
+        dear = await look_up(services, make_lookup_form("kind = receipt and Total > 5000 EUR"))
+        assert dear.answer == "No receipts match."
+        assert "receipt: Total > 5000 EUR (0)" in dear.clarification
+        assert "Total is known from EUR 81.00 to EUR 980.00." in dear.clarification
+        assert (await look_up(services, make_lookup_form("kind = receipt and Total > 90 EUR"))).clarification == ""
+
+
 async def test_a_value_that_one_column_alone_states_is_a_condition_and_the_answer_says_so(empty: Library) -> None:
     papers = empty.folder / "papers"
     papers.mkdir()

@@ -12,10 +12,11 @@ from dataclasses import replace
 
 from msgspec import structs
 
+from tablewright.conditions.compare import comparable_sort_key, has_only_text
 from tablewright.conditions.evaluate import ComparisonRules, NameSpellings
 from tablewright.documents.results import FoundItem, FoundItems
 from tablewright.domain.condition import describe_condition
-from tablewright.domain.documents import Document
+from tablewright.domain.documents import ComparableValue, Document
 from tablewright.domain.model import Field, column_key
 from tablewright.domain.reply import Form, MatchLedger, Reply, ToolUse
 from tablewright.domain.retrieved import track_documents
@@ -56,6 +57,7 @@ from tablewright.workflows.ask.query_rows import (
     QueryScope,
     RowTable,
     UncoveredDocuments,
+    known_values,
     load_query_rows,
 )
 from tablewright.workflows.ask.texts import cite_statements, read_texts
@@ -284,13 +286,16 @@ async def reply_from_cells(
     worked_out = [] if is_named else await explain_calculations(shown, sources)
     lines += filter(None, (*worked_out, describe_undecided(found, plan.language)))
     wider: tuple[str, ...] = ()
+    ask = suggest_narrowing(len(shown), plan, scope) if not plan.aggregate else ""
     completeness, reason = (aggregated or found).completeness, (aggregated or found).reason
     # Nothing matches: show which condition is too strict, and look where the lookup did not.
     if not found.matches:
         wider = await try_looser_conditions(asking, things, scope, said)
+        ask = ask_for_other_conditions(asking, scope)
         if context.model is not None and plan.queries:
             more, read = await search_other_documents(asking, things, scope, found, sources)
             lines += more
+            ask = "" if more else ask
             completeness = "approximate" if more and completeness == "exact" else completeness
             reason = "; ".join(filter(None, (reason, read)))
     result_id = await context.store.results.keep(asking.text, ("document", *columns), kept)
@@ -312,7 +317,7 @@ async def reply_from_cells(
             result_id=result_id,
             is_listed=is_named,
             more=len(shown) - len(rows),
-            clarification=suggest_narrowing(len(shown), plan, scope) if not plan.aggregate else "",
+            clarification=ask,
             form=asking.form,
         )
     )
@@ -345,6 +350,33 @@ def suggest_narrowing(count: int, plan: QuestionPlan, scope: QueryScope) -> str:
         "ask", "{count} match, and the first {shown} are shown.", plan.language, count=count, shown=MAX_SHOWN_ROWS
     )
     return f"{shown} {narrow}"
+
+
+def ask_for_other_conditions(asking: QuestionTurn, scope: QueryScope) -> str:
+    """Say what was tried where nothing matches, and which values the conditions could have named."""
+    plan = asking.plan
+    tried = "; ".join(f"{each.asked} ({each.matches})" for each in asking.tried)
+    hints = [describe_range(name, known_values(scope.members, name), plan.language) for name in list_compared(plan)]
+    return " ".join(filter(None, (asking.translate("Searched for: {tried}.", tried=tried), *hints)))
+
+
+def list_compared(plan: QuestionPlan) -> list[str]:
+    return list(dict.fromkeys(column for condition in plan.where for column in condition.columns))
+
+
+def describe_range(column: str, values: Sequence[ComparableValue], language: str) -> str:
+    """Return the known values of a column in a sentence: from the least to the greatest, or the commonest texts."""
+    texts = Counter(value.raw for value in values if has_only_text(value) and value.raw)
+    ordered = sorted((value for value in values if not has_only_text(value)), key=comparable_sort_key)
+    if ordered:
+        low, high = ordered[0].raw, ordered[-1].raw
+        return translate("ask", "{column} is known from {low} to {high}.", language, column=column, low=low, high=high)
+    named = [shorten_text(text, 40) for text, _ in texts.most_common(MAX_NAMED_ITEMS)]
+    return (
+        translate("ask", "{column} is, for example: {values}.", language, column=column, values=", ".join(named))
+        if named
+        else ""
+    )
 
 
 # ── by a second look ────────────────────────────────────────────────────────────────────────────────────────────────
