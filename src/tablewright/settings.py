@@ -170,6 +170,13 @@ class Settings:
     documents_unasked: int = declare_setting(
         60, "How many documents a question may read without asking you first; 0: always ask.", ge=0, le=1_000_000
     )
+    answer_rows: int = declare_setting(
+        50,
+        "How many rows an answer shows at once; all of them are kept for “show the rest” and for export.",
+        ge=1,
+        le=1_000,
+    )
+    answer_passages: int = declare_setting(8, "How many passages an answer shows that no model worded.", ge=1, le=100)
     shortlist_products: int = declare_setting(30, "How many products a shortlist looks for.", ge=1, le=50)
     shortlist_queries: int = declare_setting(
         12, "How many searches a shortlist makes for products, 10 to 15 per round.", ge=1, le=15

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import csv
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -79,6 +80,14 @@ async def test_where_nothing_matches_the_reply_says_what_was_tried_and_which_val
         assert "receipt: Total > 5000 EUR (0)" in dear.clarification
         assert "Total is known from EUR 81.00 to EUR 980.00." in dear.clarification
         assert (await look_up(services, make_lookup_form("kind = receipt and Total > 90 EUR"))).clarification == ""
+
+
+async def test_how_much_an_answer_shows_is_a_setting(library: Library) -> None:
+    library.settings = replace(library.settings, answer_rows="7", answer_passages="2")
+    reply = await library.ask(RECEIPTS)
+    assert (len(reply.rows), reply.more, reply.count) == (7, 48, 55)
+    assert len((await library.ask(RECEIPTS, "show the rest")).rows) == 7
+    assert (await library.ask("garage and pump")).attempts[0].threshold == "top 2"
 
 
 async def test_a_value_that_one_column_alone_states_is_a_condition_and_the_answer_says_so(empty: Library) -> None:

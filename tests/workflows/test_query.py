@@ -153,8 +153,8 @@ def test_a_plan_may_join_tables_with_documents_where_each_column_can_be_found(
 
 def test_a_list_that_nobody_reads_says_by_what_to_narrow_it() -> None:
     asked = plan(columns=["supplier"], conditions=[{"column": "supplier", "operator": "known", "values": []}])
-    assert suggest_narrowing(MAX_UNNARROWED_ROWS, asked, ORDERS) == ""
-    said = suggest_narrowing(1_042, asked, ORDERS)
+    assert suggest_narrowing(MAX_UNNARROWED_ROWS, asked, ORDERS, 50) == ""
+    said = suggest_narrowing(1_042, asked, ORDERS, 50)
     assert said == "1,042 match, and the first 50 are shown. Narrow them by date, or export them all."
 
 

@@ -23,7 +23,7 @@ from tablewright.settings import DECLARED, SECRET_SETTINGS
 ROWS = [{"Item": "Pen", "Price": 2}]
 TWICE = "Twice:number={Price} * 2"
 # Settings that none of the verbs use.
-SERVERS = ("documents_unasked", "quota_", "shortlist_", "model_concurrency", "slices")
+SERVERS = ("documents_unasked", "answer_", "quota_", "shortlist_", "model_concurrency", "slices")
 
 
 class Rank(IntEnum):

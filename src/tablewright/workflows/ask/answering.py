@@ -24,8 +24,6 @@ from tablewright.store.conversations import ResultRow
 from tablewright.text import content_stems, page_pieces
 from tablewright.values.currencies import is_currency
 
-# Rows that a reply shows; all of them are kept, and "show the rest" continues.
-MAX_SHOWN_ROWS = 50
 # Items that one sentence names before it says "and N more".
 MAX_NAMED_ITEMS = 5
 # Whole sentences, not parts: word order and gender differ between languages.
@@ -143,9 +141,10 @@ def make_result_rows(columns: Sequence[str], things: Sequence[FoundItem]) -> lis
 
 
 async def cite_rows(
-    kept: Sequence[ResultRow], things: Sequence[FoundItem], sources: CitationList
+    kept: Sequence[ResultRow], things: Sequence[FoundItem], sources: CitationList, most: int
 ) -> tuple[ReplyRow, ...]:
-    pairs = zip(kept[:MAX_SHOWN_ROWS], things[:MAX_SHOWN_ROWS], strict=True)
+    """Return the first rows of a reply; all of them are kept, and "show the rest" continues."""
+    pairs = zip(kept[:most], things[:most], strict=True)
     return tuple([make_reply_row(row, await sources.of_thing(thing)) for row, thing in pairs])
 
 

@@ -31,7 +31,6 @@ from tablewright.llm.text_budget import TEXT_LIMITS, take_fitting
 from tablewright.messages.catalogue import AskText, localize_figure, translate
 from tablewright.workflows.ask.answering import (
     MAX_NAMED_ITEMS,
-    MAX_SHOWN_ROWS,
     CitationList,
     cite_rows,
     describe_item,
@@ -274,7 +273,7 @@ async def reply_from_cells(
     columns = found.question.show
     shown = select_listed_items(found, aggregated)
     kept = make_result_rows(columns, shown)
-    rows = await cite_rows(kept, shown, sources)
+    rows = await cite_rows(kept, shown, sources, context.shown_rows)
     lines = [await write_answer(found, aggregated, sources, choose_sentence(plan, found), plan.language)]
     # A few matches are listed in sentences with their sources; more of them are a table.
     is_named = not plan.aggregate and 0 < len(shown) <= MAX_NAMED_ROWS
@@ -286,7 +285,7 @@ async def reply_from_cells(
     worked_out = [] if is_named else await explain_calculations(shown, sources)
     lines += filter(None, (*worked_out, describe_undecided(found, plan.language)))
     wider: tuple[str, ...] = ()
-    ask = suggest_narrowing(len(shown), plan, scope) if not plan.aggregate else ""
+    ask = suggest_narrowing(len(shown), plan, scope, context.shown_rows) if not plan.aggregate else ""
     completeness, reason = (aggregated or found).completeness, (aggregated or found).reason
     # Nothing matches: show which condition is too strict, and look where the lookup did not.
     if not found.matches:
@@ -330,7 +329,7 @@ def choose_sentence(plan: QuestionPlan, found: FoundItems) -> str:
     return plan.sentence_one or plan.sentence if len(found.matches) == 1 else plan.sentence
 
 
-def suggest_narrowing(count: int, plan: QuestionPlan, scope: QueryScope) -> str:
+def suggest_narrowing(count: int, plan: QuestionPlan, scope: QueryScope, shown_rows: int) -> str:
     """Suggest columns to narrow a long list by, or return "" if it is short."""
     if count <= MAX_UNNARROWED_ROWS:
         return ""
@@ -347,7 +346,7 @@ def suggest_narrowing(count: int, plan: QuestionPlan, scope: QueryScope) -> str:
         columns=translate("ask", " or ", plan.language).join(by),
     )
     shown = translate(
-        "ask", "{count} match, and the first {shown} are shown.", plan.language, count=count, shown=MAX_SHOWN_ROWS
+        "ask", "{count} match, and the first {shown} are shown.", plan.language, count=count, shown=shown_rows
     )
     return f"{shown} {narrow}"
 
@@ -419,7 +418,7 @@ async def compare_with_model(asking: QuestionTurn, members: Sequence[QueryRow], 
         said.append(line)
     chosen = [found[place] for place in conclusion.listed]
     kept = make_result_rows(columns, chosen)
-    shown = await cite_rows(kept, chosen, sources)
+    shown = await cite_rows(kept, chosen, sources, context.shown_rows)
     unseen, unread = find_uncovered(plan.of, things), count_unreadable(plan.of, things)
     gaps = [unseen.text(plan.language)] if unseen else []
     if unread:

@@ -25,7 +25,7 @@ from tablewright.messages.catalogue import translate
 from tablewright.store.conversations import Conversation, Turn
 from tablewright.store.store import Store
 from tablewright.strategies.strategy import OpenTools, open_no_tools
-from tablewright.workflows.ask.answering import MAX_SHOWN_ROWS, CitationList, make_reply_row
+from tablewright.workflows.ask.answering import CitationList, make_reply_row
 
 if TYPE_CHECKING:
     from tablewright.llm.model import LanguageModel
@@ -38,8 +38,9 @@ RunFill: TypeAlias = Callable[[FillRun], Awaitable[RunResult]]
 @dataclass(frozen=True)
 class AskContext:
     """Dependencies of every turn. `unasked` is the number of documents that may be read without asking first;
-    `run_agreed` runs a reading that is longer, and that the user agreed to, so that others can watch, stop and resume
-    it; `row_tables` caches the tables found inside documents for all questions."""
+    `shown_rows` and `shown_passages` are the most that a reply shows; `run_agreed` runs a reading that is longer, and
+    that the user agreed to, so that others can watch, stop and resume it; `row_tables` caches the tables found inside
+    documents for all questions."""
 
     store: Store
     corpus: Corpus
@@ -49,6 +50,8 @@ class AskContext:
     policy: RunPolicy = DEFAULT_POLICY
     concurrency: int | None = None
     unasked: int = 60
+    shown_rows: int = 50
+    shown_passages: int = 8
     run_agreed: RunFill = FillRun.run
     tell: Tell = lambda _: None
     watch: ProgressCallback = ignore_progress
@@ -163,7 +166,7 @@ async def show_more_results(asking: QuestionTurn) -> Reply:
     # An export starts over: it has all rows, not only those that are not shown yet.
     is_export = asking.plan.action == "export"
     start = 0 if is_export else before.shown
-    kept = await asking.context.store.results.page(before.result_id, start, MAX_SHOWN_ROWS)
+    kept = await asking.context.store.results.page(before.result_id, start, asking.context.shown_rows)
     sources = CitationList(corpus=asking.context.corpus)
     rows = tuple(
         [make_reply_row(row, await sources.cite(row.document_id, [(row.start, row.end)])) for row in kept.rows]

@@ -76,14 +76,15 @@ async def reply_with_passages(asking: QuestionTurn, understood: ParsedQuestion) 
     # Depth of the word search that the passages must be in.
     worded = {hit.id for hit in (await search.search_text(asking.text, 200)).hits}
     # Both searches must agree: similarity finds something for every question.
-    found = (await search.hybrid(asking.text, 8)).hits
+    most = asking.context.shown_passages
+    found = (await search.hybrid(asking.text, most)).hits
     hits = [hit for hit in found if hit.id in worded and not is_near_injection(hit.text, 0, len(hit.text))]
     asking.tried.append(
         ToolUse(
             tool="search_text + search_vector(segment)",
             asked=asking.text,
             matches=len(hits),
-            threshold="top 8",
+            threshold=f"top {most}",
         )
     )
     asking.segments += [hit.id for hit in hits]
