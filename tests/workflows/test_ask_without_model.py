@@ -90,6 +90,21 @@ async def test_how_much_an_answer_shows_is_a_setting(library: Library) -> None:
     assert (await library.ask("garage and pump")).attempts[0].threshold == "top 2"
 
 
+async def test_passages_are_kept_so_that_the_rest_can_be_shown_and_all_exported(
+    library: Library, tmp_path: Path
+) -> None:
+    library.settings = replace(library.settings, answer_passages="3")
+    async with library.open() as services:
+        first = await asked_of(services, "winter tires from the garage, please?")
+        assert (first.route, len(first.citations), first.more > 0) == ("passages", 3, True)
+        rest = await asked_of(services, "show the rest", first.conversation)
+        assert (len(rest.rows), rest.columns) == (first.more, ("passage",))
+        assert {each.document_id for each in rest.rows}.isdisjoint(each.document_id for each in first.citations)
+        await export_result(services, first.result_id, tmp_path / "passages.csv")
+    rows = list(csv.reader((tmp_path / "passages.csv").read_text().splitlines()))
+    assert len([row for row in rows if row and row[0].startswith("r0")]) == 3 + first.more
+
+
 async def test_a_value_that_one_column_alone_states_is_a_condition_and_the_answer_says_so(empty: Library) -> None:
     papers = empty.folder / "papers"
     papers.mkdir()

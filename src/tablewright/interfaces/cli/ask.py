@@ -146,10 +146,10 @@ def print_answer(reply: Reply, *, trace: bool) -> None:
             lines.append([str(row.source or ""), title, str(row.page or ""), *row.values])
         columns = ["Source", "Document", "Page", *reply.columns]
         console.print(output.build_grid("", columns, lines))
-        if reply.more:
-            output.print_note(
-                f"{reply.more:,} more: --export FILE writes all, --conversation {reply.conversation} --rest shows more."
-            )
+    if reply.more:
+        output.print_note(
+            f"{reply.more:,} more: --export FILE writes all, --conversation {reply.conversation} --rest shows more."
+        )
     for cited in reply.citations if not is_table else ():
         page = f", page {cited.page}" if cited.page else ""
         quote = shorten_text(" ".join((cited.highlight or cited.quote).split()), 400)

@@ -20,6 +20,7 @@ from tablewright.domain.reply import TEXT_COLUMN, TITLE_COLUMN, Form, KnownColum
 from tablewright.domain.text import normalize_whitespace
 from tablewright.errors import UsageError
 from tablewright.llm.tasks.plan_question import KIND_COLUMN, QuestionPlan, text_search_plan
+from tablewright.store.conversations import ResultRow
 from tablewright.values.vocabulary import split_tokens, stem_word
 from tablewright.workflows.ask.answering import CitationList, weigh_question_words
 from tablewright.workflows.ask.query_rows import Inventory, QueryRow, QueryScope
@@ -77,8 +78,22 @@ async def reply_with_passages(asking: QuestionTurn, understood: ParsedQuestion) 
     worded = {hit.id for hit in (await search.search_text(asking.text, 200)).hits}
     # Both searches must agree: similarity finds something for every question.
     most = asking.context.shown_passages
-    found = (await search.hybrid(asking.text, most)).hits
-    hits = [hit for hit in found if hit.id in worded and not is_near_injection(hit.text, 0, len(hit.text))]
+    found = (await search.hybrid(asking.text, 5 * most)).hits
+    every = [hit for hit in found if hit.id in worded and not is_near_injection(hit.text, 0, len(hit.text))]
+    hits = [hit for hit in every if hit in found[:most]]
+    rest = [hit for hit in every if hit not in hits]
+    # Kept for "show the rest" and for export, like the rows of a list.
+    kept = [
+        ResultRow(
+            document_id=hit.document.id,
+            page=hit.page,
+            values=(hit.document.full_title, hit.text),
+            start=hit.start,
+            end=hit.end,
+        )
+        for hit in (*hits, *rest)
+    ]
+    result_id = await asking.context.store.results.keep(asking.text, ("document", "passage"), kept) if hits else ""
     asking.tried.append(
         ToolUse(
             tool="search_text + search_vector(segment)",
@@ -102,7 +117,10 @@ async def reply_with_passages(asking: QuestionTurn, understood: ParsedQuestion) 
             route="passages",
             form=understood.form if understood.form != Form() else None,
             not_understood=understood.left,
-        )
+            result_id=result_id,
+            more=len(rest) if hits else 0,
+        ),
+        shown=len(hits),
     )
 
 
