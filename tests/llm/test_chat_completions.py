@@ -25,9 +25,10 @@ from tablewright.errors import ModelError, ModelRefused
 from tablewright.llm import tasks
 from tablewright.llm.build import build_model
 from tablewright.llm.cache import strip_incidental
-from tablewright.llm.chat_completions import read_retry_after, strict_schema
+from tablewright.llm.chat_completions import strict_schema
 from tablewright.llm.model import output_schema
 from tablewright.llm.request import user_message
+from tablewright.retry_after import read_retry_after
 from tablewright.settings import Settings
 from tests.llm.conftest import Founded
 from tests.llm.endpoint import Endpoint, Reply, answer, json_reply, refusal

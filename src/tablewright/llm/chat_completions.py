@@ -9,9 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from email.utils import parsedate_to_datetime
 from functools import lru_cache
-from time import time
 from typing import Any, Self
 
 import httpx2
@@ -29,6 +27,7 @@ from tablewright.llm.request import (
     failure_of_status,
     model_message,
 )
+from tablewright.retry_after import read_retry_after
 
 
 @dataclass(frozen=True)
@@ -248,14 +247,3 @@ def find_reason(error: Mapping[str, Any]) -> FailureKind | None:
                 return "key"
     # Some servers have no code for it.
     return "context" if "maximum context length" in str(error.get("message")).lower() else None
-
-
-def read_retry_after(headers: httpx2.Headers) -> float | None:
-    """Return the seconds that the server asks to wait, given as milliseconds, seconds or a date."""
-    try:
-        if "retry-after-ms" in headers:
-            return max(0.0, float(headers["retry-after-ms"]) / 1000)
-        text = headers.get("retry-after", "")
-        return max(0.0, float(text) if text.isdigit() else parsedate_to_datetime(text).timestamp() - time())
-    except ValueError:
-        return None

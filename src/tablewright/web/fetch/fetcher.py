@@ -32,6 +32,7 @@ from tablewright.domain.run import Usage, record_usage
 from tablewright.errors import Unreadable
 from tablewright.llm.pace import Slots, take_slot
 from tablewright.observe import count_event, trace_span
+from tablewright.retry_after import read_retry_after
 from tablewright.sandbox.limits import MEBIBYTE, SandboxLimits
 from tablewright.sandbox.sandbox import Sandbox
 from tablewright.threads import SingleFlight
@@ -48,7 +49,6 @@ from tablewright.web.fetch.guard import (
     parse_fetch_url,
     read_page_response,
     read_response_start,
-    read_retry_after,
     registrable_domain,
     split_host_port,
 )

@@ -14,8 +14,6 @@ import socket
 from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, Iterable, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 from functools import cache
 from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address, ip_network
 from typing import TypeAlias
@@ -360,18 +358,6 @@ class FetchResponse:
             if name.strip().lower() == "charset":
                 return normalize_charset(value.strip(" \t\"'"))
         return ""
-
-
-def read_retry_after(headers: Mapping[str, str]) -> float | None:
-    """Return the seconds that a Retry-After header asks for; it holds seconds or an HTTP date."""
-    asked = headers.get("retry-after", "").strip()
-    if re.fullmatch(r"[0-9]+(?:\.[0-9]+)?", asked):
-        return float(asked)
-    try:
-        when = parsedate_to_datetime(asked)
-        return max(0.0, (when.replace(tzinfo=when.tzinfo or UTC) - datetime.now(UTC)).total_seconds())
-    except (ValueError, OverflowError):
-        return None
 
 
 async def read_response_start(response: httpx2.Response, most: int) -> FetchResponse:

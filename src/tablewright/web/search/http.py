@@ -19,8 +19,8 @@ import msgspec
 
 from tablewright.errors import BadSetting, KeyWithheld, SearchError
 from tablewright.keys import PROVIDER_ADDRESSES, Key, bind_key, guard_client
+from tablewright.retry_after import read_retry_after
 from tablewright.text import SMALL_WORDS, clean_one_line
-from tablewright.web.fetch.guard import read_retry_after
 from tablewright.web.source import Hit, Query
 
 # Seconds; providers that query other engines take up to twenty.

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any, ClassVar
 
-from tablewright.web.fetch.guard import read_retry_after
+from tablewright.retry_after import read_retry_after
 from tablewright.web.search.http import JsonSearch, QueryKeys, RawResult
 from tablewright.web.source import Query
 
