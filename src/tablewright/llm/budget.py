@@ -9,6 +9,7 @@ many requests under way. A request that would fit once others release what they 
 from __future__ import annotations
 
 import asyncio
+import itertools
 import logging
 import math
 import sys
@@ -16,10 +17,10 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from contextvars import Context, ContextVar
 from dataclasses import dataclass
+from heapq import heappop, heappush
 
 from tablewright.domain.run import Usage
 from tablewright.errors import OverBudget
-from tablewright.wait_queue import WaitQueue
 
 log = logging.getLogger(__name__)
 
@@ -63,6 +64,46 @@ def copy_payer() -> Context:
     context.run(_account.set, _account.get())
     context.run(_allowance.set, _allowance.get())
     return context
+
+
+# The place of the row in progress among those of its run; what belongs to no row goes first.
+place_in_run: ContextVar[int] = ContextVar("place_in_run", default=0)
+
+
+class WaitQueue:
+    """Those who wait until others release something. Who is woken looks again, and waits again if it is gone.
+
+    The row that began first is served first, so that rows are finished before others are begun: the first results come
+    early, and at a cap on spending few rows are half done.
+    """
+
+    def __init__(self) -> None:
+        self._count = itertools.count()
+        self._waiting: list[tuple[int, int, asyncio.Future[None]]] = []
+
+    async def next(self) -> None:
+        woken = asyncio.get_running_loop().create_future()
+        heappush(self._waiting, (place_in_run.get(), next(self._count), woken))
+        try:
+            await woken
+        except asyncio.CancelledError:
+            # Else what was released for it would be lost on those behind it.
+            if not woken.cancelled():
+                self.wake_first()
+            raise
+
+    def wake_first(self) -> None:
+        while self._waiting:
+            *_, woken = heappop(self._waiting)
+            # One that was cancelled while it waited is done.
+            if not woken.done():
+                woken.set_result(None)
+                return
+
+    def wake(self) -> None:
+        """Wake all in their order."""
+        for _ in range(len(self._waiting)):
+            self.wake_first()
 
 
 class Allowance:

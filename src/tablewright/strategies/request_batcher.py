@@ -21,11 +21,10 @@ from pydantic import BaseModel
 
 from tablewright.domain.retrieved import track_documents, tracked_documents
 from tablewright.domain.run import Usage, UsageMeter, measure_usage, record_usage
-from tablewright.llm.budget import copy_payer, optional_request
+from tablewright.llm.budget import copy_payer, optional_request, place_in_run
 from tablewright.llm.tasks.decision import Decision, Outcome, Prompt, answers_by_name, decide, reply_by_name
 from tablewright.llm.text_budget import TEXT_LIMITS, RequestBatch
 from tablewright.strategies.strategy import ROWS_PER_CALL, ModelCalls, Task, Tell
-from tablewright.wait_queue import place_in_run
 
 if TYPE_CHECKING:
     from tablewright.llm.model import LanguageModel

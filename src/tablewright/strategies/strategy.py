@@ -26,11 +26,11 @@ from tablewright.domain.fieldspec import fill_template, list_placeholders
 from tablewright.domain.model import Attempt, Field, Finding, Row, Step, Struct, Table, WeakColumn, column_key
 from tablewright.domain.text import cell_text
 from tablewright.errors import UsageError
+from tablewright.llm.budget import WaitQueue, place_in_run
 from tablewright.llm.text_budget import TEXT_LIMITS
 from tablewright.plugins import Plugin, find_plugins, is_plain_function, plugin_names, suggest_plugin
 from tablewright.strategies.effort import Expected
 from tablewright.threads import run_in_foreign_thread
-from tablewright.wait_queue import WaitQueue, place_in_run
 from tablewright.web.breaker import WatchedSource, watch_model
 
 if TYPE_CHECKING:
