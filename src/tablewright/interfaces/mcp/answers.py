@@ -18,7 +18,7 @@ from pydantic import BaseModel
 from pydantic import Field as Key
 
 from tablewright.domain.model import Cell, Evidence, RowId
-from tablewright.domain.text import describe_conflicts, to_json_document
+from tablewright.domain.text import describe_conflicts, hint_text, to_json_document
 from tablewright.errors import TablewrightError
 from tablewright.interfaces.api.schemas import default_value, input_type
 from tablewright.interfaces.mcp.context import Call, ToolContext
@@ -70,7 +70,9 @@ def note_doubt(cell: Cell) -> str:
     if cell.shown_basis not in (None, "stated"):
         said.append(f"{cell.shown_basis} ({cell.converted_by})" if cell.converted_by else str(cell.shown_basis))
     said += [word for word, applies in (("stale", cell.stale), ("imported, unchecked", cell.imported)) if applies]
-    if cell.conflict:
+    if hint := hint_text(cell):
+        said.append(f"perhaps {hint}")
+    elif cell.conflict:
         said.append(describe_conflicts(cell.conflict))
     if cell.error:
         said.append(cell.error)

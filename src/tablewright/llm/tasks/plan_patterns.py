@@ -134,8 +134,8 @@ if no other words are likely to find more.
 - `name`: the form of the row's name to search for: as the row has it or, if no result was about the row, another form \
 that pages may use, such as the full, the short, a former or the original one.
 - `patterns`: each contains {ENTITY_PLACEHOLDER}, which stands for that name; {{Column}} stands for the row's value of \
-another column and helps to tell it from others of its name. Short, in words that such pages use, no sentences, no \
-operators.
+another column and helps to tell it from others of its name: write the placeholder, never the value. Short, in words \
+that such pages use, no sentences, no operators, and no guess of what a cell may hold.
 """
 
     def prompt(self, asked: OtherPatternsToPlan) -> Prompt:
