@@ -164,6 +164,8 @@ def filled(form: dict[str, Any], shared: dict[str, Any], text: str, name: str = 
             return [f"%entity annual review {again[1]}" if again else "%entity company profile"]
         case "numbers":
             return [1]
+        case "name":
+            return ""
     raise ValueError(f"nobody has told this model what {name!r} is")
 
 

@@ -108,7 +108,7 @@ async def test_dropped_files_are_read_asked_cited_by_page_exported_and_removed(
         await say(page, "Your question", "List all receipts")
         await expect(page.get_by_text(re.compile(r"Matched \d+ of \d+ receipts"))).to_be_visible()
         async with page.expect_download() as download:
-            await page.get_by_role("button", name="Export as CSV").click()
+            await page.get_by_role("button", name="Export as CSV").last.click()
         written = (await (await download.value).path()).read_text(encoding="utf-8-sig")
         assert len(list(csv.reader(written.splitlines()))) > len(receipts)
         await page.reload()

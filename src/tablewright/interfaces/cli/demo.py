@@ -12,7 +12,7 @@ from tablewright.interfaces.cli.root import Json, app
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tablewright.domain.model import Cell
+    from tablewright.domain.model import Cell, RowId
     from tablewright.domain.proposal import ProposedCell
     from tablewright.services import Services
 
@@ -135,12 +135,16 @@ async def fill_judged_columns(home: Path, model_url: str) -> tuple[dict[str, Any
 async def print_namesake(services: Services, table_id: str, operations: list[ProposedCell]) -> None:
     table = await services.table(table_id)
     rows = await services.rows_by_id(table_id, [operation.row_id for operation in operations])
+    # Pages about the other firm may have been read for another column of the row.
+    others: dict[RowId, list[str]] = {}
     for operation in operations:
-        other_firm = [step.detail for step in operation.steps if step.data.get("same_row") == "other"]
-        if other_firm and operation.cell.value is not None:
+        said = [step.detail for step in operation.steps if step.data.get("same_row") == "other"]
+        others.setdefault(operation.row_id, []).extend(said)
+    for operation in operations:
+        if others[operation.row_id] and operation.cell.value is not None:
             row = rows[operation.row_id]
             views.print_cell(f"{cell_text(row.cell(table.key_field))} / {operation.field}", row.cell(operation.field))
-            for line in dict.fromkeys(other_firm):
+            for line in dict.fromkeys(others[operation.row_id]):
                 output.print_note(line)
             return
 
