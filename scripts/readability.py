@@ -182,7 +182,7 @@ def main() -> int:
     is_over = False
     for name, value in figures.values().items():
         is_over |= value > LIMITS[name]
-        print(f"{name:48} {value:7.1f}  (at most {LIMITS[name]:g})")
+        print(f"{name:48} {value:7.2f}  (at most {LIMITS[name]:g})")
     is_over |= figures.comment_share < FEWEST_COMMENTS
     print(f"{'comment lines (%)':48} {figures.comment_share:7.1f}  (at least {FEWEST_COMMENTS:g})")
     return int(is_over)

@@ -1,4 +1,4 @@
-"""How long a server asks its clients to wait."""
+"""The time that a server asks its clients to wait."""
 
 from __future__ import annotations
 

@@ -71,7 +71,8 @@ place_in_run: ContextVar[int] = ContextVar("place_in_run", default=0)
 
 
 class WaitQueue:
-    """Those who wait until others release something. Who is woken looks again, and waits again if it is gone.
+    """A queue of requests that wait until others release something. One that is woken looks again, and waits again if
+    it is gone.
 
     The row that began first is served first, so that rows are finished before others are begun: the first results come
     early, and at a cap on spending few rows are half done.

@@ -32,7 +32,7 @@ from tablewright.retry_after import read_retry_after
 
 @dataclass(frozen=True)
 class CompletionsServer:
-    """Where a model is asked. `system` is the name of the provider; `connect` opens a client."""
+    """The server of a model. `system` is the name of the provider; `connect` opens a client."""
 
     system: str
     base_url: str

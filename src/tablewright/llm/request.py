@@ -1,4 +1,4 @@
-"""What is asked of a model and what it answers, and the one interface of models, without any provider's library:
+"""Requests to models, their answers, and the one interface of models, without any provider's library:
 importing one takes longer than everything else before the first request.
 
 Messages are dictionaries in the form in which pydantic-ai stores conversations, which is what answers are cached under.
@@ -49,7 +49,8 @@ class ModelCall:
 
 @dataclass
 class TokenUsage:
-    """What an answer took; the names are those of `genai-prices`, which reads them. `cost` is the provider's own."""
+    """The tokens and dollars of an answer; the names are those of `genai-prices`, which reads them. `cost` is
+    the provider's own."""
 
     input_tokens: int = 0
     cache_read_tokens: int = 0
