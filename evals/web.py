@@ -121,6 +121,9 @@ def main() -> int:
     cases = cases_of(args, PACKS)
     started = time.monotonic()
     counts, sureness, usage = asyncio.run(run(cases, args, params=params_of(args)))
+    if not usage.fetches:
+        print("No page came, so nothing was measured. Is the web of the pack running?", file=sys.stderr)
+        return 2
     calibration(sureness)
     figures = report(counts)
     print(f"{usage}, {time.monotonic() - started:.0f} s")
