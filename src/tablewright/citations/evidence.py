@@ -299,15 +299,11 @@ def _prove_boolean(wanted: Value, quote: str, field: Field, last_line: str) -> s
 def states_labelled_boolean(quote: str, field: Field) -> bool:
     """Return True if the quote is the column's name with a yes or no, and nothing else: "Dimmable: Yes"."""
     label, *answers = [part for part in _CELL.split(" ".join(quote.split())) if part.strip()] or [""]
-
-    def words(text: str) -> set[str]:
-        return {word[:5] for word in split_words(text) if len(word) > 2}
-
     return (
         field.type == "boolean"
         and len(answers) == 1
         and read_plain_boolean(answers[0]) is not None
-        and words(label) == words(field.name) != set()
+        and split_words(label) == split_words(field.name)
     )
 
 

@@ -54,6 +54,8 @@ def test_a_unit_that_was_answered_is_not_added_again() -> None:
         ("Dimmable | Yes", "stated"),
         ("Works with a dimmer: Yes", "judged"),
         ("Dimmable with app: Yes", "judged"),
+        ("Dimmability index: Yes", "judged"),
+        ("Dimmability: Yes", "judged"),
         ("A lamp for dimmable sockets, yes", "judged"),
     ],
 )
