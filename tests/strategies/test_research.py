@@ -10,7 +10,10 @@ from pathlib import Path
 import pytest
 
 from tablewright.domain.fieldspec import parse_field
+from tablewright.domain.model import Basis
+from tablewright.domain.retrieved import Retrieved
 from tablewright.errors import UsageError
+from tablewright.extraction.reader import Candidate
 from tablewright.extraction.subject import Subject
 from tablewright.services import Services
 from tablewright.strategies.exploration import Exploration, ExplorationLimits
@@ -400,6 +403,27 @@ async def test_limits_hold_for_several_calls_in_one_turn(web: SmallWeb, model: E
             2,
             "No more pages. Answer from what you have.",
         )
+
+
+@pytest.mark.parametrize(("basis", "value"), [("stated", "1987"), (None, None)], ids=["a model's", "the rules'"])
+async def test_an_unsure_answer_of_a_model_stays_if_the_model_fails_later(
+    web: SmallWeb, model: Endpoint, tmp_path: Path, basis: Basis | None, value: str | None
+) -> None:
+    async with Services.open(thinking(web.settings(tmp_path), model)) as services:
+        tools = await services.open_tools(("web", "model"))
+        assert tools.web is not None
+        field, page = parse_field(FOUNDED), Retrieved(origin="http://a.example", text="Acme began in 1987.")
+        investigation = RowInvestigation(
+            Subject(name="Acme", column="Company"), (field,), tools, tools.web, lambda step, field="": None
+        )
+        read = Candidate(
+            field="Founded", value="1987", source=0, start=0, end=len(page.text), score=0.55, how="text", basis=basis
+        )
+        investigation.take(field, [read], [page])
+        investigation.degrade(field, "It did not answer.")
+        finding = await investigation.finding(field)
+    assert finding.value == value
+    assert [other.value for other in finding.conflict] == ([] if value else [1987])
 
 
 async def test_comprehensive_compares_three_sites_from_three_angles_however_few_are_planned_or_opened(

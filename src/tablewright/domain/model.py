@@ -178,6 +178,10 @@ def make_given_cell(value: Value, raw_value: str | None = None) -> Cell:
     return Cell(value=value, raw_value=raw_value, status="ENRICHED", confidence=1.0)
 
 
+# The highest confidence of a value that something speaks against, or that no quote settles: below "high".
+MAX_DOUBTED_CONFIDENCE = 0.75
+
+
 def confidence_label(confidence: float | None) -> Label:
     if not confidence or confidence <= 0:
         return "none"

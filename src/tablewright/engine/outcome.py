@@ -11,7 +11,7 @@ from typing import Any, TypeAlias, TypeVar
 
 import msgspec
 
-from tablewright.domain.model import Cell, Field, Finding, Label, Row, Step, Struct, Value
+from tablewright.domain.model import MAX_DOUBTED_CONFIDENCE, Cell, Field, Finding, Label, Row, Step, Struct, Value
 from tablewright.domain.proposal import ProposedCell
 from tablewright.domain.run import MAX_NAMED_ROWS, TALLY, RunStatus, RunTally, SkippedRow, Usage
 from tablewright.domain.text import count_noun, describe_conflicts, format_value, pluralize_noun, shorten_text
@@ -221,7 +221,9 @@ class ProposalBuilder:
                 finding = Finding(field=finding.field, reason="error", error="a value without a quote that states it")
             else:
                 error = " ".join(filter(None, (finding.error, "No quote states it.")))
-                finding = msgspec.structs.replace(finding, confidence=min(finding.confidence, 0.75), error=error)
+                finding = msgspec.structs.replace(
+                    finding, confidence=min(finding.confidence, MAX_DOUBTED_CONFIDENCE), error=error
+                )
         # These may only mean that the budget ran out while the row was in progress.
         if self._cap() and finding.value is None and finding.reason in (None, "not_found", "error"):
             finding = msgspec.structs.replace(finding, reason="over_budget")

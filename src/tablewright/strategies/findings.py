@@ -19,6 +19,7 @@ from msgspec import structs
 from tablewright.citations.evidence import are_independent, basis_for_rule, conversion_rule, find_proving_rule, is_copy
 from tablewright.citations.quotes import cite_span, is_near_injection
 from tablewright.domain.model import (
+    MAX_DOUBTED_CONFIDENCE,
     Basis,
     Conflict,
     Evidence,
@@ -86,9 +87,7 @@ class CandidateGroup(Struct, frozen=True):
     def most(self) -> float:
         """The highest confidence it can have: quotes that do not settle a value never make it sure."""
         settled = [read.candidate.score for read in self.reads if not read.doubt]
-        return (
-            1.0 if len(settled) == len(self.reads) else max(Weights.MAX_UNSETTLED_CONFIDENCE, combine_scores(settled))
-        )
+        return 1.0 if len(settled) == len(self.reads) else max(MAX_DOUBTED_CONFIDENCE, combine_scores(settled))
 
 
 def check_candidates(
@@ -166,7 +165,7 @@ def resolve_value(
     sure = min(best.most, combine_scores(best.scores, [rival.scores[0] for rival in rivals], snippet=only_snippets))
     alternatives = [other for read in best.reads for other in read.alternatives]
     if alternatives:
-        sure = min(sure, Weights.MAX_UNSETTLED_CONFIDENCE)
+        sure = min(sure, MAX_DOUBTED_CONFIDENCE)
     conflicts = [Conflict(value=rival.reads[0].value, evidence=_collect_evidence(rival)) for rival in rivals]
     unproved = [f"It may be read another way, which no quote shows: {o.reason}" for o in alternatives if not o.evidence]
     return Finding(
@@ -355,14 +354,12 @@ class Weights:
     MIN_PREFERRED_SCORE = 0.5
     # Another value counts as a disagreement only if its best score is at least this share of the chosen value's.
     MIN_RIVAL_SHARE = 0.6
-    # The highest confidence of a value whose quotes do not settle it: below the label "high".
-    MAX_UNSETTLED_CONFIDENCE = 0.75
     # Without a model, values of at least this confidence are proposed, and the others are shown as hints. On kinds of
     # pages that the reader was not fitted on, some three of four that are called "medium" are right (evals/README.md).
     MIN_PROPOSED = 0.70
     # There, some 19 of 20 values of at least this confidence are right. Those below it are called "medium" at most, and
     # those that are not sure enough to be proposed, but that other sources contradict, "low".
-    MIN_HIGH, MAX_MEDIUM, MAX_LOW = 0.85, 0.79, 0.49
+    MIN_HIGH, MAX_LOW = 0.85, 0.49
 
 
 def combine_scores(scores: Sequence[float], against: Sequence[float] = (), *, snippet: bool = False) -> float:

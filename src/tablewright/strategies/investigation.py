@@ -13,7 +13,7 @@ from typing import Any
 from msgspec import structs
 
 from tablewright.citations.quotes import cite_span
-from tablewright.domain.model import Conflict, Evidence, Field, Finding, Reason, Step
+from tablewright.domain.model import MAX_DOUBTED_CONFIDENCE, Conflict, Evidence, Field, Finding, Reason, Step
 from tablewright.domain.retrieved import Retrieved, hash_content, is_document_id
 from tablewright.domain.text import count_noun, format_value, shorten_text
 from tablewright.extraction.reader import Candidate
@@ -365,20 +365,21 @@ class RowInvestigation(Gathering):
         said = [found.error or "", doubt := self._doubt(field, found)]
         if doubt:
             # Never high if the page may be about something else than the row.
-            found = structs.replace(found, confidence=min(found.confidence, 0.75))
+            found = structs.replace(found, confidence=min(found.confidence, MAX_DOUBTED_CONFIDENCE))
         if degraded := self._degraded.get(field.name):
             said.append(f"Read without the model: {degraded}")
         return structs.replace(found, error=" ".join(filter(None, said)) or None)
 
     def _proposed(self, finding: Finding, field: Field) -> Finding:
         """Return the finding; of the built-in reader, only what it is sure enough of, and the rest as a hint."""
-        if self.model is not None and not self.is_degraded(field):
+        # A model gives the basis of its answers, and the built-in reader none: no threshold of its overrules a model.
+        if any(read.candidate.basis is not None for read in self._reads[field.name]):
             return finding
         sure = finding.confidence
         if sure >= Weights.MIN_HIGH:
             return finding
         if sure >= Weights.MIN_PROPOSED:
-            return structs.replace(finding, confidence=min(sure, Weights.MAX_MEDIUM))
+            return structs.replace(finding, confidence=min(sure, MAX_DOUBTED_CONFIDENCE))
         if finding.conflict and self.score(field) >= Weights.MIN_PROPOSED:
             # What lowers it is that sources disagree, which is worth a look, whichever is right.
             return structs.replace(finding, confidence=min(sure, Weights.MAX_LOW))
